@@ -56,7 +56,8 @@ typedef struct number_rule {
 static const number_rule number_rules[] = {
     {"eigengap", "by the relative eigengap", "relative_gap", 2},
     {"modularity", "the smallest with nearly the largest modularity", "modularity", 3},
-    {"alignment", "by the alignment of the eigenvectors", "alignment", 4}};
+    {"alignment", "by the alignment of the eigenvectors", "alignment", 4},
+    {"bic", "by the Bayesian information criterion", "bic", 1}};
 
 static const number_rule *find_rule(const json_t *info) {
     for (size_t k = 0; k < sizeof number_rules / sizeof *number_rules; k++)
@@ -196,6 +197,15 @@ static void print_graph(const json_t *graph) {
     printf("\n");
 }
 
+/* The form of the covariances decides what clusters are found, and is chosen by default. */
+static void print_mixture(const json_t *mixture) {
+    if (mixture == NULL)
+        return;
+    print_label("mixture");
+    printf("%s covariances, log-likelihood %.6g, BIC %.6g\n", text_of(mixture, "covariance"),
+           number_of(mixture, "log_likelihood"), number_of(mixture, "bic"));
+}
+
 /* The reason for stopping comes first: it distinguishes a converged result from one that was
  * cut off. */
 static void print_embedding(const json_t *embed) {
@@ -323,8 +333,8 @@ static void print_seconds(const json_t *seconds) {
 }
 
 /* The columns of the table of a range, in this order: those that its rows have. */
-static const char *const range_columns[] = {"inertia",    "silhouette", "ncut",     "relative_gap",
-                                            "modularity", "divergence", "stability"};
+static const char *const range_columns[] = {"inertia",    "silhouette", "ncut",      "relative_gap",
+                                            "modularity", "divergence", "stability", "bic"};
 
 /* A line of the table, or its titles if `chosen` is NAN. */
 static void print_range_line(const json_t *trial, double chosen) {
@@ -361,6 +371,8 @@ static void print_range(const json_t *info) {
     if (strcmp(text_of(info, "chosen_by"), "modularity") == 0)
         printf("  * the smallest number with nearly the largest modularity; no relative gap is "
                "clear (0.8 or more)\n");
+    else if (strcmp(text_of(info, "chosen_by"), "bic") == 0)
+        printf("  * the smallest BIC\n");
     else if (json_object_get(info, "embed") != NULL)
         printf("  * the largest number with a clear relative gap (0.8 or more), else the largest "
                "gap\n");
@@ -387,6 +399,7 @@ void print_summary(const json_t *info) {
     print_distinct(info);
     print_graph(json_object_get(info, "graph"));
     print_embedding(json_object_get(info, "embed"));
+    print_mixture(json_object_get(info, "mixture"));
     print_shrink(info);
     print_refinement(info);
     print_fact("decision", text_of(info, "decision"));

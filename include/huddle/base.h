@@ -98,7 +98,8 @@ typedef enum huddle_warning_code {
     HUDDLE_WARNING_GUARDED,          /* the labels are those of the embedding, not of the shrink */
     HUDDLE_WARNING_LOW_RECALL,       /* an approximate search missed more neighbours than allowed */
     HUDDLE_WARNING_INPUT,            /* values or samples were interpreted, replaced or ignored */
-    HUDDLE_WARNING_OUTPUT            /* a file format cannot contain everything */
+    HUDDLE_WARNING_OUTPUT,           /* a file format cannot contain everything */
+    HUDDLE_WARNING_SINGULAR          /* too few rows for the covariance of a component */
 } huddle_warning_code;
 
 /* "not_converged", "not_verified", ...; "none". */

@@ -58,6 +58,7 @@ typedef struct huddle_trial {
     double modularity;     /* of refined labels */
     double divergence;     /* of refined labels */
     double stability;      /* under sampling, of the numbers with the largest modularity */
+    double bic;            /* of a mixture, whose inertia is its negative log-likelihood */
 } huddle_trial;
 
 /* Internal scores, which need no classes; NaN where there is none. */

@@ -55,6 +55,8 @@ _ENTRIES = {
     "diskmeans": _Entry("DiscriminativeKMeans", (), .6),
     "bipartite": _Entry("BipartiteSpectralClustering", _SPECTRAL, .8),
     "nsc": _Entry("NonnegativeSpectralClustering", _SPECTRAL, .85),
+    "mixture": _Entry("GaussianMixture", (), .7),
+    "can": _Entry("AdaptiveNeighborsClustering", (), .7),
 }
 
 _DOCSTRING = """{title}.

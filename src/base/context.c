@@ -130,6 +130,7 @@ const char *huddle_warning_name(huddle_warning_code code) {
         [HUDDLE_WARNING_LOW_RECALL] = "low_recall",
         [HUDDLE_WARNING_INPUT] = "input",
         [HUDDLE_WARNING_OUTPUT] = "output",
+        [HUDDLE_WARNING_SINGULAR] = "singular",
     };
     return (size_t)code < sizeof names / sizeof *names ? names[code] : "none";
 }

@@ -244,6 +244,21 @@ void hd_fit_write_decision(const hd_fit_decision *decision, hd_json_writer *json
 /* Rows of x whose label the refinement changed. */
 int64_t hd_fit_refined_changed(const hd_fit *fit);
 
+/* ---- mixture ------------------------------------------------------------------------------- */
+
+/* The Gaussians of a mixture; their means are the centres of the clusters. */
+typedef struct hd_fit_mixture {
+    const char *covariance; /* "full", "tied", "diagonal", "spherical"; NULL: there is no mixture */
+    bool is_chosen;         /* by covariance = auto */
+    double *weights;        /* n_clusters; 0: a component without rows */
+    huddle_dense scales;    /* factors of the inverse covariances (steps/mixture.h) */
+    double log_likelihood, bic;
+    double n_parameters; /* free ones */
+    int32_t n_floored;   /* covariances in which a variance had to be raised */
+} hd_fit_mixture;
+
+void hd_fit_mixture_free(hd_fit_mixture *mixture);
+
 /* ---- trials -------------------------------------------------------------------------------- */
 
 typedef struct hd_fit_trials {
@@ -294,6 +309,7 @@ struct hd_fit {
     hd_fit_embedding embedding;
     hd_fit_shrunk shrunk;
     hd_fit_clusters clusters;
+    hd_fit_mixture mixture;
     hd_fit_refined refined;
     hd_fit_trials trials;
     bool scored;
@@ -349,8 +365,8 @@ typedef struct hd_fit_part {
 } hd_fit_part;
 
 extern const hd_fit_part hd_fit_part_rows, hd_fit_part_prepared, hd_fit_part_graph,
-    hd_fit_part_embedding, hd_fit_part_shrunk, hd_fit_part_clusters, hd_fit_part_refined,
-    hd_fit_part_trials;
+    hd_fit_part_embedding, hd_fit_part_shrunk, hd_fit_part_clusters, hd_fit_part_mixture,
+    hd_fit_part_refined, hd_fit_part_trials;
 
 /* Walks over all parts and the scores. */
 void hd_fit_walk(hd_walk *walk, hd_fit *fit);

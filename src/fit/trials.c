@@ -33,12 +33,14 @@ static void save_items(hd_walk *walk, const hd_fit_trials *trials) {
     huddle_dense_free(&table);
 }
 
-/* A number of clusters that is no valid int32 becomes 0, and check_labels() then refuses every
+/* Files of Huddle 0.3 have no BIC, the last column. A number of clusters that is no valid int32
+ * becomes 0, and check_labels() then refuses every
  * label: converting an out-of-range double to int32_t is undefined behaviour. */
 static void load_items(hd_walk *walk, hd_fit_trials *trials) {
     huddle_dense table = {0};
     hd_walk_dense(walk, "trials", &table);
-    if (table.values != NULL && (table.rows != trials->count || table.cols != N_COLUMNS))
+    if (table.values != NULL &&
+        (table.rows != trials->count || table.cols > N_COLUMNS || table.cols < N_COLUMNS - 1))
         hd_walk_fail(walk, "trials");
     if (table.values != NULL && walk->status == HUDDLE_OK) {
         trials->items = hd_alloc_zero(trials->count, sizeof *trials->items);
@@ -47,7 +49,8 @@ static void load_items(hd_walk *walk, hd_fit_trials *trials) {
     }
     for (int32_t t = 0; table.values != NULL && trials->items != NULL && t < trials->count; t++) {
         const double *row = table.values + t * table.stride;
-        memcpy(&trials->items[t], row, sizeof *trials->items);
+        trials->items[t].bic = NAN;
+        memcpy(&trials->items[t], row, (size_t)table.cols * sizeof *row);
         trials->items[t].n_clusters = row[0] >= 1 && row[0] < INT32_MAX ? (int32_t)row[0] : 0;
     }
     huddle_dense_free(&table);
@@ -134,6 +137,8 @@ static void write_range(const hd_fit *fit, hd_json_writer *json) {
         }
         if (fit->clusters.has_alignment)
             hd_json_set_real(json, "alignment", trial->alignment);
+        if (fit->mixture.covariance != NULL)
+            hd_json_set_real(json, "bic", trial->bic);
         hd_json_close_object(json);
     }
     hd_json_close_array(json);
@@ -152,20 +157,24 @@ static const huddle_trial *find_trial(const hd_fit_trials *trials, int32_t n_clu
 static void write_choice(const hd_fit *fit, hd_json_writer *json) {
     const huddle_embed_choice *choice = &fit->trials.choice;
     bool aligned = fit->clusters.has_alignment, by_modularity = fit->trials.by_modularity;
-    const char *score = aligned ? "alignment" : by_modularity ? "modularity" : "relative_gap";
+    bool by_bic = fit->mixture.covariance != NULL, by_gap = !aligned && !by_modularity && !by_bic;
+    const char *score = by_bic          ? "bic"
+                        : aligned       ? "alignment"
+                        : by_modularity ? "modularity"
+                                        : "relative_gap";
     hd_json_set_array(json, "choice");
     for (int32_t i = 0; i < choice->count; i++) {
         const huddle_trial *trial = find_trial(&fit->trials, choice->candidates[i]);
         hd_json_open_object(json);
         hd_json_set_integer(json, "n_clusters", choice->candidates[i]);
         hd_json_set_real(json, score, choice->scores[i]);
-        if (!aligned && !by_modularity)
+        if (by_gap)
             hd_json_set_integer(json, "small_components", choice->small_components[i]);
         if (trial != NULL && by_modularity)
             hd_json_set_real(json, "relative_gap", trial->eigengap);
-        else if (trial != NULL)
+        else if (trial != NULL && !by_bic)
             hd_json_set_real(json, "modularity", trial->modularity);
-        if (trial != NULL) {
+        if (trial != NULL && !by_bic) {
             hd_json_set_real(json, "divergence", trial->divergence);
             hd_json_set_real(json, "stability", trial->stability);
         }
@@ -178,6 +187,8 @@ static void write_choice(const hd_fit *fit, hd_json_writer *json) {
 static void write_rule(const hd_fit *fit, hd_json_writer *json) {
     if (fit->trials.by_modularity)
         hd_json_set_string(json, "chosen_by", "modularity");
+    else if (fit->mixture.covariance != NULL && fit->trials.count > 0)
+        hd_json_set_string(json, "chosen_by", "bic");
     else if (fit->trials.choice.count > 0)
         hd_json_set_string(json, "chosen_by",
                            fit->clusters.has_alignment ? "alignment" : "eigengap");

@@ -43,7 +43,7 @@ static huddle_status score_trial(huddle_context *context, const hd_method_cluste
     huddle_status status = HUDDLE_OK;
     const hd_fit_clusters *clusters = &fit->clusters;
     *trial = (huddle_trial){
-        clusters->n_clusters, hd_fit_inertia(clusters), NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+        clusters->n_clusters, hd_fit_inertia(clusters), NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
     TRY(score_silhouette(context, how->points, fit, &trial->silhouette));
     if (how->graph != NULL)
         TRY(huddle_metrics_ncut(context, how->graph, clusters->labels, &trial->ncut));
@@ -60,6 +60,8 @@ static huddle_status score_trial(huddle_context *context, const hd_method_cluste
     /* Set by selftune-sc only. */
     if (clusters->has_alignment)
         trial->alignment = clusters->alignment;
+    if (fit->mixture.covariance != NULL)
+        trial->bic = fit->mixture.bic;
 done:
     return status;
 }
@@ -93,6 +95,13 @@ static int32_t best_silhouette(const hd_fit_trials *trials) {
     return best;
 }
 
+int32_t hd_method_best_bic(int32_t count, const huddle_trial *trials) {
+    int32_t best = 0;
+    for (int32_t t = 1; t < count; t++)
+        best = trials[t].bic < trials[best].bic ? t : best;
+    return best;
+}
+
 /* The number of clusters of the best trial; the trials are consecutive numbers. */
 static huddle_status choose_trial(const hd_method_clustering *how, hd_fit *fit,
                                   int32_t *n_clusters) {
@@ -100,7 +109,9 @@ static huddle_status choose_trial(const hd_method_clustering *how, hd_fit *fit,
     huddle_embed_choice choice;
     hd_fit_trials *trials = &fit->trials;
     /* The rule of the method itself takes precedence over the general ones. */
-    if (fit->clusters.has_alignment) {
+    if (fit->mixture.covariance != NULL) {
+        *n_clusters = trials->items[hd_method_best_bic(trials->count, trials->items)].n_clusters;
+    } else if (fit->clusters.has_alignment) {
         *n_clusters = trials->items[best_alignment(trials)].n_clusters;
     } else if (has_eigengaps(how, fit)) {
         huddle_spectrum spectrum = hd_fit_spectrum(fit);

@@ -361,11 +361,8 @@ static void crafted_models_do_no_harm(void **state) {
     static const struct {
         const char *method, *prepare;
         bool sparse;
-    } cases[] = {{"ssc", NULL, false},
-                 {"ncut", NULL, false},
-                 {"lsc", "ranks", false},
-                 {"llc", NULL, true},
-                 {"spls", NULL, false}};
+    } cases[] = {{"ssc", NULL, false}, {"ncut", NULL, false}, {"lsc", "ranks", false},
+                 {"llc", NULL, true},  {"spls", NULL, false}, {"mixture", "standard", false}};
     char path[256];
     snprintf(path, sizeof path, "%s/fitted.huddle", test_directory());
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {

@@ -21,7 +21,8 @@ static huddle_model *fit(const char *method, const huddle_points *x, const char 
                          const char *refine) {
     huddle_model *model;
     assert_ok(huddle_model_new(method, &model));
-    assert_ok(huddle_model_set_option(model, "refine", refine));
+    if (huddle_option_find(huddle_model_options(model), "refine") != NULL)
+        assert_ok(huddle_model_set_option(model, "refine", refine));
     assert_ok(huddle_model_set_option(model, "n_clusters", n_clusters));
     assert_ok(huddle_model_set_option(model, "n_init", "3"));
     assert_ok(huddle_model_set_option(model, "prepare", "none"));
@@ -240,10 +241,12 @@ static void assert_same_trials(const hd_fit_trials *a, const hd_fit_trials *b) {
     assert_int_equal(a->count, b->count);
     for (int32_t t = 0; t < a->count; t++) {
         const huddle_trial *x = &a->items[t], *y = &b->items[t];
-        const double before[] = {x->inertia,   x->silhouette, x->ncut,       x->eigengap,
-                                 x->alignment, x->modularity, x->divergence, x->stability};
-        const double after[] = {y->inertia,   y->silhouette, y->ncut,       y->eigengap,
-                                y->alignment, y->modularity, y->divergence, y->stability};
+        const double before[] = {x->inertia,    x->silhouette, x->ncut,
+                                 x->eigengap,   x->alignment,  x->modularity,
+                                 x->divergence, x->stability,  x->bic};
+        const double after[] = {y->inertia,    y->silhouette, y->ncut,
+                                y->eigengap,   y->alignment,  y->modularity,
+                                y->divergence, y->stability,  y->bic};
         assert_int_equal(x->n_clusters, y->n_clusters);
         for (size_t k = 0; k < sizeof before / sizeof *before; k++)
             assert_true(before[k] == after[k] || (isnan(before[k]) && isnan(after[k])));
@@ -259,11 +262,12 @@ static void assert_same_trials(const hd_fit_trials *a, const hd_fit_trials *b) {
 static void trials_and_choices_survive_a_file(void **state) {
     (void)state;
     huddle_points x = arcs(.03, 1);
-    static const char *const methods[] = {"sc", "selftune-sc"}, *const numbers[] = {"2-4", "auto"};
-    for (int k = 0; k < 4; k++) {
-        huddle_model *model = fit(methods[k % 2], &x, numbers[k / 2], "auto");
+    static const char *const methods[] = {"sc", "selftune-sc", "mixture"};
+    static const char *const numbers[] = {"2-4", "auto"};
+    for (int k = 0; k < 6; k++) {
+        huddle_model *model = fit(methods[k % 3], &x, numbers[k / 3], "auto");
         huddle_model *loaded = save_and_load(model);
-        assert_true(k / 2 == 0 ? model->fit.trials.count == 3 : model->fit.trials.choice.count > 0);
+        assert_true(k / 3 == 0 ? model->fit.trials.count == 3 : model->fit.trials.choice.count > 0);
         assert_same_trials(&model->fit.trials, &loaded->fit.trials);
         assert_int_equal(model->fit.clusters.has_alignment, loaded->fit.clusters.has_alignment);
         huddle_model_free(model);
