@@ -120,8 +120,6 @@ huddle_status hd_decide_view_weights(huddle_context *context, const hd_spectral_
     for (int32_t v = 0; v < views->count && is_auto; v++)
         views->items[v].weight = pow(fmax(views->items[v].score, 0), score_power);
     scale_to_one(views);
-    for (int32_t v = 0; v < views->count; v++)
-        hd_log(context, "view %d: weight %.3f", v + 1, views->items[v].weight);
 done:
     return status;
 }
