@@ -51,6 +51,7 @@ static huddle_status read_view(huddle_context *context, const cli_arguments *arg
                                          .encode = argument(arguments, "encode") != NULL,
                                          .header = argument(arguments, "header"),
                                          .gray = argument(arguments, "gray") != NULL,
+                                         .image = "none", /* pages show the rows of DATA */
                                          .noise = HUDDLE_AUTO,
                                          .shift = shift,
                                          .n_shift = n_shift,

@@ -13,7 +13,7 @@
 enum { MAX_NUMBERS = 5 };
 
 /* Weights are this power of the scores. */
-static const double score_power = 2;
+static const double score_power = 4;
 
 /* ---- the score of one view ----------------------------------------------------------------- */
 
