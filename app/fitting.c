@@ -170,10 +170,9 @@ int fitting_fit(fitting *fit) {
     session_collect_warnings(collected);
     huddle_model_borrow_points(fit->model, true); /* fitting_free() frees the data last */
     huddle_status status =
-        fit->views.count > 1
-            ? huddle_model_fit_views(fit->context, fit->model, (int32_t)fit->views.count,
-                                     fit->views.points)
-            : huddle_model_fit(fit->context, fit->model, fitting_points(fit));
+        fit->views.count > 1 ? huddle_model_fit_views(fit->context, fit->model,
+                                                      (int32_t)fit->views.count, fit->views.points)
+                             : huddle_model_fit(fit->context, fit->model, fitting_points(fit));
     session_collect_warnings(NULL);
     json_decref(collected);
     if (status == HUDDLE_UNSUPPORTED && fit->views.count > 1)

@@ -72,8 +72,8 @@ const cli_command engines_command = {
 /* ---- options ------------------------------------------------------------------------------ */
 
 /* In the order of huddle_option_type. */
-static const char *const type_names[] = {"",     "int",    "seed", "real",
-                                         "bool", "choice", "rule", "range", "numbers"};
+static const char *const type_names[] = {"",       "int",  "seed",  "real",   "bool",
+                                         "choice", "rule", "range", "numbers"};
 
 /* The default as a number or a boolean where it is one; "auto" and names stay texts. A choice
  * stays a text even if it looks like a number. */

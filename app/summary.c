@@ -184,8 +184,8 @@ static void print_views(const json_t *views) {
     json_t *view;
     json_array_foreach((json_t *)(uintptr_t)views, v, view) {
         const char *rule = text_of(json_object_get(view, "prepare"), "rule");
-        append_text(text, sizeof text, "%s%.0f feature%s", v == 0 ? "" : "; ",
-                    number_of(view, "d"), plural((int64_t)number_of(view, "d")));
+        append_text(text, sizeof text, "%s%.0f feature%s", v == 0 ? "" : "; ", number_of(view, "d"),
+                    plural((int64_t)number_of(view, "d")));
         if (rule[0] != '\0' && strcmp(rule, "none") != 0)
             append_text(text, sizeof text, ", %s", rule);
         append_text(text, sizeof text, ", weight %.3f", number_of(view, "weight"));

@@ -71,8 +71,7 @@ static int read_one(huddle_context *context, const cli_arguments *arguments, con
     const char *file = split_array(text, source, &array);
     const double *shift =
         model != NULL ? huddle_model_view_shift(model, (int32_t)v, &n_shift) : NULL;
-    huddle_status status =
-        read_view(context, arguments, file, array, shift, n_shift, data);
+    huddle_status status = read_view(context, arguments, file, array, shift, n_shift, data);
     int result = call_result(status, status == HUDDLE_NO_MEMORY ? file : NULL);
     if (result == EXIT_DONE && data->points.n != n)
         result = failed("--view %s: %lld rows, but %s has %lld", name, (long long)data->points.n,

@@ -8,7 +8,8 @@
     {                                                                                              \
         "view", 0, FLAG_TEXT, "FILE",                                                              \
             "further features of the same rows, in the same order: another file, an array of a "   \
-            "container as FILE:ARRAY, or of DATA itself as :ARRAY; repeat --view for more; labels " \
+            "container as FILE:ARRAY, or of DATA itself as :ARRAY; repeat --view for more; "       \
+            "labels "                                                                              \
             "are those of DATA",                                                                   \
             .repeats = true, .reads = true                                                         \
     }

@@ -27,11 +27,14 @@ typedef union value {
 
 /* Values are copied to and from the caller's struct by their size, since the struct's type is
  * unknown here. */
-static const size_t value_sizes[] = {
-    [HUDDLE_OPTION_INT] = sizeof(int32_t),         [HUDDLE_OPTION_SEED] = sizeof(uint64_t),
-    [HUDDLE_OPTION_REAL] = sizeof(double),         [HUDDLE_OPTION_BOOL] = sizeof(bool),
-    [HUDDLE_OPTION_CHOICE] = sizeof(const char *), [HUDDLE_OPTION_RULE] = sizeof(huddle_rule),
-    [HUDDLE_OPTION_RANGE] = sizeof(huddle_range),  [HUDDLE_OPTION_NUMBERS] = sizeof(huddle_numbers)};
+static const size_t value_sizes[] = {[HUDDLE_OPTION_INT] = sizeof(int32_t),
+                                     [HUDDLE_OPTION_SEED] = sizeof(uint64_t),
+                                     [HUDDLE_OPTION_REAL] = sizeof(double),
+                                     [HUDDLE_OPTION_BOOL] = sizeof(bool),
+                                     [HUDDLE_OPTION_CHOICE] = sizeof(const char *),
+                                     [HUDDLE_OPTION_RULE] = sizeof(huddle_rule),
+                                     [HUDDLE_OPTION_RANGE] = sizeof(huddle_range),
+                                     [HUDDLE_OPTION_NUMBERS] = sizeof(huddle_numbers)};
 
 /* ---- text to value: each returns false if the text is not a value of the option ------------ */
 

@@ -25,7 +25,8 @@ static huddle_status score_range(huddle_context *context, uint64_t seed, huddle_
     int32_t count = width + 1 < MAX_NUMBERS ? width + 1 : MAX_NUMBERS;
     *score = 0;
     for (int32_t k = 0; k < count; k++) {
-        int32_t number = range.first + (count > 1 ? (int32_t)((int64_t)width * k / (count - 1)) : 0);
+        int32_t number =
+            range.first + (count > 1 ? (int32_t)((int64_t)width * k / (count - 1)) : 0);
         huddle_graph_scores scores = {0};
         if (number > 1) /* one cluster has a divergence of 0 */
             TRY(hd_decide_score_merged(context, seed, number, alone, &scores));

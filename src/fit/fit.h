@@ -386,8 +386,8 @@ typedef struct hd_fit_part {
 } hd_fit_part;
 
 extern const hd_fit_part hd_fit_part_rows, hd_fit_part_prepared, hd_fit_part_graph,
-    hd_fit_part_views, hd_fit_part_embedding, hd_fit_part_shrunk, hd_fit_part_clusters, hd_fit_part_refined,
-    hd_fit_part_trials;
+    hd_fit_part_views, hd_fit_part_embedding, hd_fit_part_shrunk, hd_fit_part_clusters,
+    hd_fit_part_refined, hd_fit_part_trials;
 
 /* Walks over all parts and the scores. */
 void hd_fit_walk(hd_walk *walk, hd_fit *fit);

@@ -233,8 +233,7 @@ static bool shifts_fit(const hd_fit_prepared *prepared, int64_t d) {
     const double *shift = prepared->shift;
     /* Whether the points are x itself, so that both shifts must agree. */
     bool same = points->values != NULL && points->offsets == NULL && shift != NULL &&
-                points->d == d && hd_fit_is_identity(p) &&
-                prepared->reduction.rule.name == NULL;
+                points->d == d && hd_fit_is_identity(p) && prepared->reduction.rule.name == NULL;
     if (!are_finite(shift, d) || !are_finite(p->shift, p->d_in) ||
         !are_finite(points->shift, points->d) || (shift != NULL && points->offsets != NULL))
         return false;

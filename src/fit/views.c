@@ -78,10 +78,8 @@ static void copy_views(hd_walk *walk, int64_t n, hd_fit_views *views) {
     if (views->items == NULL)
         views->count = 0;
     for (int32_t v = 0; v < views->count; v++) {
-        hd_walk one = {.mode = HD_WALK_COPY,
-                       .status = walk->status,
-                       .from = &from[v],
-                       .to = &views->items[v]};
+        hd_walk one = {
+            .mode = HD_WALK_COPY, .status = walk->status, .from = &from[v], .to = &views->items[v]};
         walk_view(&one, n, &views->items[v]);
         walk->status = one.status;
     }

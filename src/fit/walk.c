@@ -16,7 +16,8 @@
 
 /* The name of a member in the file. */
 static const char *full_name(const hd_walk *walk, char full[HD_WALK_NAME], const char *name) {
-    return walk->prefix == NULL ? name : hd_walk_join(full, name == NULL ? NULL : walk->prefix, name);
+    return walk->prefix == NULL ? name
+                                : hd_walk_join(full, name == NULL ? NULL : walk->prefix, name);
 }
 
 /* A number or text is shown as the file has it; long ones, and lists, only in part. */

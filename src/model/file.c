@@ -24,7 +24,7 @@ static const char format_name[] = "huddle model", json_name[] = "model.json";
 enum {
     FORMAT_VERSION = 4,
     VIEWS_VERSION = 5, /* of several views, which Huddle 0.3 would take for one */
-    PIECE = 1 << 24 /* bytes of rows of other processes that process 0 has at a time */
+    PIECE = 1 << 24    /* bytes of rows of other processes that process 0 has at a time */
 };
 
 /* ---- saving -------------------------------------------------------------------------------- */
@@ -207,8 +207,7 @@ static bool can_divide(const huddle_context *context, const hd_json_value *root,
                        const huddle_model *model) {
     const hd_json_value *values = hd_json_get(root, "values");
     return hd_slabs_distributed(context) && model->method->distributes &&
-           hd_json_get_integer(values, "nodes_n", -1) == 0 &&
-           hd_json_get(values, "views") == NULL;
+           hd_json_get_integer(values, "nodes_n", -1) == 0 && hd_json_get(values, "views") == NULL;
 }
 
 /* The model is marked as fitted only after hd_fit_check(): nothing may use a fit whose sizes and

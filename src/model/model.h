@@ -31,6 +31,13 @@ struct huddle_model {
  * n, d, n_clusters, sizes and medoids, which readers of the info use as sizes and indices. */
 huddle_status hd_model_check_info(const huddle_model *model, const hd_json_value *info);
 
+/* The caller's context, or a temporary one with all threads, which is to be freed: *made. */
+huddle_status hd_model_borrow_context(huddle_context *given, huddle_context **made,
+                                      huddle_context **context);
+
+/* Reserves the threads of BLAS, before the work begins, for methods that use it. */
+huddle_status hd_model_reserve_blas(const huddle_context *context, const hd_method *method);
+
 /* HUDDLE_INVALID if the model has not been fitted. */
 huddle_status hd_model_check_fitted(const huddle_model *model);
 

@@ -23,8 +23,8 @@ typedef struct hd_spectral_options {
     huddle_kmeans_options kmeans;
     const char *refine; /* auto, none, graph; NULL: a method without refinement (steps/refine.h) */
     huddle_numbers view_weights; /* of several views; empty: a method that takes one */
-    bool few_vectors;   /* refinement has no eigenvectors beyond those of F, to save memory */
-    bool trial;         /* the eigenvectors are those of hd_embed_trial() */
+    bool few_vectors; /* refinement has no eigenvectors beyond those of F, to save memory */
+    bool trial;       /* the eigenvectors are those of hd_embed_trial() */
 } hd_spectral_options;
 
 /* The default options of every stage, for choices that a method makes on the side. */

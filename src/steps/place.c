@@ -16,9 +16,10 @@
 
 enum { ROWS_PER_CHUNK = 256 };
 
-/* HD_SAME_ROW for cosine distances, which are differences of doubles near 1 and have a smaller
- * error. */
-static const double same_direction = 1e-12;
+/* A new row that is this near to its nearest training row, relative to its own length, is taken as
+ * that row: preparing float values in another batch may change their last bits. Cosine distances
+ * are differences of doubles near 1 and have a smaller error. */
+static const double same_row = 1e-6, same_direction = 1e-12;
 
 /* Lower bound of 1 - lambda, by which (15) divides. Eigenvectors with lambda near 1 do not describe
  * clusters, and a smaller divisor would only amplify rounding errors. */
@@ -48,13 +49,16 @@ typedef struct placing {
     int64_t *same;
 } placing;
 
+double hd_spectral_same_distance(const huddle_points *x, int64_t i) {
+    return same_row * sqrt(hd_points_square(x, i));
+}
+
 /* The neighbours are sorted by distance, so that only the first one can be equal. */
 int64_t hd_spectral_same_row(const huddle_points *x, int64_t i, const huddle_knn_options *options,
                              const huddle_neighbors *neighbors) {
     double distance = neighbors->distance[i * neighbors->k];
-    double max_distance = strcmp(options->metric, "cosine") == 0
-                              ? same_direction
-                              : HD_SAME_ROW * sqrt(hd_points_square(x, i));
+    double max_distance =
+        strcmp(options->metric, "cosine") == 0 ? same_direction : hd_spectral_same_distance(x, i);
     return distance <= max_distance ? neighbors->index[i * neighbors->k] : -1;
 }
 
@@ -171,12 +175,13 @@ static huddle_status place_views(huddle_context *context, const hd_fit *fit,
     huddle_status status = HUDDLE_OK;
     huddle_csr w = {0};
     placing_views p = {fit, &w, options->embed.rows, rows};
+    const double *eigenvalues = fit->embedding.f.eigenvalues;
     TRY(huddle_dense_fetch(&fit->embedding.f.vectors));
-    TRY(hd_views_weigh_new(context, fit, &options->knn, x, &w, same));
+    TRY(hd_spectral_weigh_new_views(context, fit, &options->knn, x, &w, same));
     TRY(huddle_dense_new(x->n, fit->embedding.f.rows.cols, rows));
     TRY(hd_parallel(context, "predict", x->n, ROWS_PER_CHUNK, place_by_edges, &p));
     if (strcmp(p.row_rule, "commute") == 0)
-        TRY(huddle_embed_commute_rows(rows, fit->embedding.f.eigenvalues, rows));
+        TRY(huddle_embed_commute_rows(rows, eigenvalues, rows));
 done:
     huddle_csr_free(&w);
     return status;

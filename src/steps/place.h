@@ -5,9 +5,8 @@
 
 #include "steps/options.h"
 
-/* A new row that is this near to a training row, relative to its own length, is taken as that row:
- * preparing float values in another batch may change their last bits. */
-#define HD_SAME_ROW 1e-6
+/* How far new row i may be from a training row that it is taken for. */
+double hd_spectral_same_distance(const huddle_points *x, int64_t i);
 
 /* Rows of the embedding for new points, by the options of a method. same[i] (n) is the training row
  * that new row i equals and whose row of the embedding it has, or -1. */
@@ -25,9 +24,9 @@ huddle_status hd_spectral_query_neighbors(huddle_context *context, const hd_fit 
 int64_t hd_spectral_same_row(const huddle_points *x, int64_t i, const huddle_knn_options *options,
                              const huddle_neighbors *neighbors);
 
-/* Completes a sum of w_xj / sqrt(d_j) v_j to a row of the embedding: divides it by sqrt(d_x) and the
- * eigenvalues of the graph, d_x being the degree of the new point, and applies the rule, but for
- * that of commute rows. */
+/* Completes a sum of w_xj / sqrt(d_j) v_j to a row of the embedding: divides it by sqrt(d_x) and
+ * the eigenvalues of the graph, d_x being the degree of the new point, and applies the rule, but
+ * for that of commute rows. */
 void hd_spectral_finish_row(const hd_fit *fit, const char *rule, double degree, int64_t columns,
                             double *row);
 

@@ -86,7 +86,7 @@ static huddle_status predict_by_views(huddle_context *context, const hd_fit *fit
     int64_t *same = NULL;
     const int32_t *known = fit->clusters.labels;
     ALLOC(same, x->n);
-    TRY(hd_views_weigh_new(context, fit, knn, x, &w, same));
+    TRY(hd_spectral_weigh_new_views(context, fit, knn, x, &w, same));
     for (int64_t i = 0; i < x->n; i++)
         labels[i] = same[i] >= 0 ? known[same[i]] : elect_by_edges(&w, i, known);
 done:

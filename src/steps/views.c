@@ -37,8 +37,8 @@ static void sum_row(int32_t count, const huddle_csr *matrices, double *const *ro
     sum->offsets[i + 1] = end;
 }
 
-huddle_status hd_views_sum(int32_t count, const huddle_csr *matrices, double *const *row,
-                           double *const *column, huddle_csr *sum) {
+huddle_status hd_step_sum_scaled(int32_t count, const huddle_csr *matrices, double *const *row,
+                                 double *const *column, huddle_csr *sum) {
     huddle_status status = HUDDLE_OK;
     huddle_csr roomy = {0};
     int64_t rows = matrices[0].rows, entries = 0;
@@ -119,8 +119,7 @@ done:
 static huddle_status connect_views(huddle_context *context, const hd_spectral_options *options,
                                    huddle_range n_clusters, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
-    huddle_connect_options connect =
-        hd_spectral_connect_options(options, n_clusters, &fit->rows);
+    huddle_connect_options connect = hd_spectral_connect_options(options, n_clusters, &fit->rows);
     int32_t together, most = connect.max_ratio > 0 ? 1 : connect.n_clusters;
     TRY(count_components(fit, &together));
     bool fine = strcmp(connect.connect, "auto") == 0 && together <= most;
@@ -137,8 +136,9 @@ done:
     return status;
 }
 
-huddle_status hd_views_make_graphs(huddle_context *context, const hd_spectral_options *options,
-                                   huddle_range n_clusters, hd_fit *fit) {
+huddle_status hd_spectral_make_view_graphs(huddle_context *context,
+                                           const hd_spectral_options *options,
+                                           huddle_range n_clusters, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     hd_fit_rows *rows = &fit->rows;
     double begin = hd_seconds();
@@ -185,7 +185,7 @@ done:
 
 /* Divided by the degrees of single copies a vertex of m copies keeps about m times the degree of
  * others: the mean is that of the graphs of all rows, with the copies merged afterwards. */
-huddle_status hd_views_take_mean(huddle_context *context, hd_fit *fit) {
+huddle_status hd_spectral_take_mean_graph(huddle_context *context, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     int32_t count = fit->views.count;
     double *factors[HD_FIT_MAX_VIEWS] = {0};
@@ -198,7 +198,7 @@ huddle_status hd_views_take_mean(huddle_context *context, hd_fit *fit) {
         for (int64_t i = 0; i < fit->rows.n; i++)
             factors[v][i] = root * inverse_root(view->degrees[i]);
     }
-    TRY(hd_views_sum(count, graphs, factors, factors, &fit->graph.matrix));
+    TRY(hd_step_sum_scaled(count, graphs, factors, factors, &fit->graph.matrix));
     fit->graph.present = true;
     TRY(sum_up(context, fit));
     for (int32_t v = 0; v < count; v++)

@@ -71,8 +71,8 @@ static double sparse_square(const huddle_points *x, int64_t i, const huddle_poin
     while (e < x->offsets[i + 1] || f < y->offsets[j + 1]) {
         int32_t a = e < x->offsets[i + 1] ? x->columns[e] : INT32_MAX;
         int32_t b = f < y->offsets[j + 1] ? y->columns[f] : INT32_MAX;
-        double difference = (a <= b ? (double)x->values[e++] : 0) -
-                            (b <= a ? (double)y->values[f++] : 0);
+        double difference =
+            (a <= b ? (double)x->values[e++] : 0) - (b <= a ? (double)y->values[f++] : 0);
         sum += difference * difference;
     }
     return sum;
@@ -82,7 +82,7 @@ static double sparse_square(const huddle_points *x, int64_t i, const huddle_poin
  * their length too, whatever the metric. */
 static bool is_row(const new_view *view, int64_t i, int64_t j) {
     const huddle_points *x = &view->points, *y = &view->alone.prepared.points;
-    double limit = HD_SAME_ROW * HD_SAME_ROW * hd_points_square(x, i), sum = 0;
+    double distance = hd_spectral_same_distance(x, i), limit = distance * distance, sum = 0;
     if (x->offsets != NULL)
         return sparse_square(x, i, y, j) <= limit;
     for (int64_t k = 0; k < x->d && sum <= limit; k++) {
@@ -130,9 +130,9 @@ static huddle_status find_all_same(void *argument, hd_chunk chunk) {
 /* ---- the whole ----------------------------------------------------------------------------- */
 
 /* Rows are treated independently of each other: a label does not depend on the batch. */
-huddle_status hd_views_weigh_new(huddle_context *context, const hd_fit *fit,
-                                 const huddle_knn_options *knn, const huddle_points *x,
-                                 huddle_csr *w, int64_t *same) {
+huddle_status hd_spectral_weigh_new_views(huddle_context *context, const hd_fit *fit,
+                                          const huddle_knn_options *knn, const huddle_points *x,
+                                          huddle_csr *w, int64_t *same) {
     huddle_status status = HUDDLE_OK;
     int32_t count = fit->views.count;
     new_view *views = NULL;
@@ -147,7 +147,7 @@ huddle_status hd_views_weigh_new(huddle_context *context, const hd_fit *fit,
     }
     same_rows all = {fit, views, knn, same};
     TRY(hd_parallel(context, "predict", x->n, ROWS_PER_CHUNK, find_all_same, &all));
-    TRY(hd_views_sum(count, matrices, row, column, w));
+    TRY(hd_step_sum_scaled(count, matrices, row, column, w));
 done:
     free_views(views, count);
     return status;

@@ -243,12 +243,9 @@ static void options_have_defaults_and_read_text(void **state) {
     assert_true(e.weights.name == NULL && e.weights.count == 3 && e.weights.values[1] == .5);
     assert_true(e.gamma == 2.5e-3 && e.prepare.r == 40 && e.seed == UINT64_MAX);
     assert_int_equal(e.n_clusters.last, 20);
-    static const char *const texts[][2] = {{"gamma", "0.0025"},
-                                           {"prepare", "pca:40"},
-                                           {"n_clusters", "2-20"},
-                                           {"weights", "2,0.5,1000"},
-                                           {"snap", "true"},
-                                           {"seed", "18446744073709551615"}};
+    static const char *const texts[][2] = {
+        {"gamma", "0.0025"},       {"prepare", "pca:40"}, {"n_clusters", "2-20"},
+        {"weights", "2,0.5,1000"}, {"snap", "true"},      {"seed", "18446744073709551615"}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         char text[64];
         assert_ok(huddle_options_get(table, &e, texts[i][0], text, sizeof text));
