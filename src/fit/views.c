@@ -8,6 +8,7 @@
 #include "fit/fit.h"
 
 #include "base/check.h"
+#include "matrix/resident.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -118,11 +119,10 @@ static void walk_part(hd_walk *walk, hd_fit *fit) {
 static huddle_status view_fits(const hd_fit *fit, int32_t v) {
     huddle_status status = HUDDLE_OK;
     const hd_fit_one_view *view = &fit->views.items[v];
-    HD_FIT_REQUIRE(v == 0 ? view->d == fit->d : view->d >= 0, "view_d", view->d);
+    HD_FIT_REQUIRE(v == 0 ? view->d == fit->d : view->d >= 1, "view_d", view->d);
     if (v > 0)
         TRY(hd_fit_prepared_fits(&view->prepared, fit->rows.n, view->d));
-    HD_FIT_REQUIRE(v == 0 || view->prepared.points.values != NULL || view->d == 0, "view_points",
-                   v + 1);
+    HD_FIT_REQUIRE(v == 0 || hd_points_present(&view->prepared.points), "view_points", v + 1);
     TRY(hd_fit_graph_fits("view_graph", &view->graph, &fit->rows));
     HD_FIT_REQUIRE(view->degrees != NULL, "view_degrees", v + 1);
     HD_FIT_REQUIRE(view->weight >= 0 && view->weight <= 1, "view_weight", v + 1);
@@ -133,7 +133,8 @@ done:
 static huddle_status views_fit(const hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     HD_FIT_REQUIRE(fit->views.count != 1, "views", fit->views.count);
-    HD_FIT_REQUIRE(fit->views.count == 0 || fit->prepared.points.values != NULL, "points_n", 0);
+    HD_FIT_REQUIRE(fit->views.count == 0 || hd_points_present(&fit->prepared.points), "points_n",
+                   fit->prepared.points.n);
     for (int32_t v = 0; v < fit->views.count; v++)
         TRY(view_fits(fit, v));
 done:

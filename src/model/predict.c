@@ -118,16 +118,19 @@ done:
 static huddle_status unify_labels(huddle_context *context, const hd_model_new *new,
                                   int32_t *labels) {
     huddle_status status = HUDDLE_OK;
-    huddle_distinct parts[HD_FIT_MAX_VIEWS] = {0}, distinct = {0};
+    huddle_distinct parts[HD_FIT_MAX_VIEWS] = {0}, joined = {0}, *distinct = parts;
     for (int32_t v = 0; v < new->count; v++)
         TRY(huddle_points_distinct(context, &new->points[v], &parts[v]));
-    TRY(huddle_distinct_join(context, new->count, parts, &distinct));
-    for (int64_t i = 0; i < distinct.n && distinct.of != NULL; i++)
-        labels[i] = labels[distinct.first[distinct.of[i]]];
+    if (new->count > 1) {
+        TRY(huddle_distinct_join(context, new->count, parts, &joined));
+        distinct = &joined;
+    }
+    for (int64_t i = 0; i < distinct->n && distinct->of != NULL; i++)
+        labels[i] = labels[distinct->first[distinct->of[i]]];
 done:
     for (int32_t v = 0; v < new->count; v++)
         huddle_distinct_free(&parts[v]);
-    huddle_distinct_free(&distinct);
+    huddle_distinct_free(&joined);
     return status;
 }
 
