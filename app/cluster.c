@@ -95,6 +95,7 @@ static int run_cluster(const cli_arguments *arguments) {
     fitting fit = {.arguments = arguments};
     const char *method = argument(arguments, "method");
     int result = check_operands(arguments);
+    STEP(views_check(arguments));
     STEP(fitting_configure(&fit, method == NULL ? huddle_default_method() : method));
     STEP(session_begin(arguments, &fit.context));
     STEP(columns_check_outputs(fit.context, arguments,
@@ -108,6 +109,8 @@ static int run_cluster(const cli_arguments *arguments) {
     fitting_free(&fit);
     return result;
 }
+
+static const cli_flag view_flags[] = {VIEW_FLAG, {0}};
 
 static const cli_flag output_flags[] = {
     {"output", 'o', FLAG_FILE, "FILE",
@@ -144,6 +147,7 @@ const cli_command cluster_command = {
     .words = huddle_data_kinds,
     .groups = {{"Method", method_flags},
                {"Input", input_flags},
+               {"Views", view_flags},
                {"Output", output_flags},
                {"Computing", compute_flags},
                {"Other options", quiet_flags}},
@@ -152,5 +156,6 @@ const cli_command cluster_command = {
                  "huddle cluster moons --n 3000 --json",
                  "huddle cluster faces.mat -m ssc -c 40 --prepare whiten:20 -o labels.csv",
                  "huddle cluster points.csv -c 2-20 --save points.model",
+                 "huddle cluster pixels.npy --view spectra.npy -c 10",
                  "cat points.csv | huddle cluster - -c 5 -q -o - | sort | uniq -c",
                  "huddle cluster points.csv -c 5 --append -o with_clusters.csv"}};

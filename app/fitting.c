@@ -107,6 +107,8 @@ static int read_files(fitting *fit) {
     fit->source = has_data ? arguments->operands[0] : graph != NULL ? graph : embedding;
     int result = has_data ? input_read(fit->context, arguments, fit->source, NULL, &fit->data)
                           : read_classes(fit);
+    if (has_data)
+        STEP(views_read(fit->context, arguments, fit->source, &fit->data, NULL, &fit->views));
     if (graph != NULL)
         STEP(read_graph(fit, graph));
     if (embedding != NULL)
@@ -167,9 +169,14 @@ int fitting_fit(fitting *fit) {
     json_t *collected = json ? NULL : json_array();
     session_collect_warnings(collected);
     huddle_model_borrow_points(fit->model, true); /* fitting_free() frees the data last */
-    huddle_status status = huddle_model_fit(fit->context, fit->model, fitting_points(fit));
+    huddle_status status =
+        fit->views.count > 1 ? huddle_model_fit_views(fit->context, fit->model,
+                                                      (int32_t)fit->views.count, fit->views.points)
+                             : huddle_model_fit(fit->context, fit->model, fitting_points(fit));
     session_collect_warnings(NULL);
     json_decref(collected);
+    if (status == HUDDLE_UNSUPPORTED && fit->views.count > 1)
+        return usage_error("%s", huddle_last_error());
     if (status != HUDDLE_OK)
         return call_result(status, fit->source);
     int result = session_cancelled() ? failed("cancelled") : EXIT_DONE;
@@ -196,6 +203,7 @@ void fitting_free(fitting *fit) {
     free(fit->confidence);
     json_decref(fit->warnings);
     huddle_model_free(fit->model);
+    views_free(&fit->views);
     huddle_data_free(&fit->data);
     session_end(fit->context);
 }

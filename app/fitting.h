@@ -4,6 +4,7 @@
 #define HUDDLE_APP_FITTING_H
 
 #include "input.h"
+#include "views.h"
 
 #include <huddle/metrics.h>
 #include <huddle/model.h>
@@ -14,6 +15,7 @@ typedef struct fitting {
     huddle_context *context;
     const char *source; /* DATA, or the file of the graph or embedding if there is no DATA */
     huddle_data data;   /* without points if only a graph or an embedding is given */
+    view_list views;    /* DATA and those of --view; none without DATA */
     huddle_model *model;
     json_t *warnings; /* issued while reading */
     double read_seconds, score_seconds;

@@ -72,8 +72,8 @@ const cli_command engines_command = {
 /* ---- options ------------------------------------------------------------------------------ */
 
 /* In the order of huddle_option_type. */
-static const char *const type_names[] = {"",     "int",    "seed", "real",
-                                         "bool", "choice", "rule", "range"};
+static const char *const type_names[] = {"",       "int",  "seed",  "real",   "bool",
+                                         "choice", "rule", "range", "numbers"};
 
 /* The default as a number or a boolean where it is one; "auto" and names stay texts. A choice
  * stays a text even if it looks like a number. */
@@ -103,7 +103,7 @@ static json_t *option_json(const huddle_option *option) {
         json_pack("{s:s, s:s, s:o, s:s}", "name", option->name, "type", type_names[option->type],
                   "default", default_json(option), "allowed", allowed);
     if (option->type == HUDDLE_OPTION_INT || option->type == HUDDLE_OPTION_REAL ||
-        option->type == HUDDLE_OPTION_RANGE) {
+        option->type == HUDDLE_OPTION_RANGE || option->type == HUDDLE_OPTION_NUMBERS) {
         json_object_set_new(made, "min", bound_json(option, option->min));
         json_object_set_new(made, "max", bound_json(option, option->max));
         json_object_set_new(made, "auto", json_boolean(option->allows_auto));

@@ -47,7 +47,7 @@ static void append_options(FILE *out, const fitting *fit) {
     const huddle_option *option = huddle_model_options(fit->model);
     bool is_path = strcmp(fit->arguments->command->name, "path") == 0;
     for (; option->type != HUDDLE_OPTION_END; option++) {
-        char value[128];
+        char value[HUDDLE_OPTION_TEXT];
         cli_setting setting = {NULL, option->name, value};
         /* `path` sets gamma and n_init of its fit itself and does not accept them. */
         if (is_path && (strcmp(option->name, "gamma") == 0 || strcmp(option->name, "n_init") == 0))

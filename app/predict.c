@@ -7,6 +7,7 @@
 #include "processes.h"
 #include "session.h"
 #include "streams.h"
+#include "views.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@ typedef struct prediction {
     huddle_context *context;
     huddle_model *model;
     huddle_data data;
+    view_list views;
     int32_t *labels; /* of the rows of this process */
     int64_t n_all;   /* rows of all processes; 0 but on process 0 */
     int32_t *all;    /* their labels */
@@ -93,13 +95,15 @@ static int predict_labels(prediction *p) {
     int result = streams_read_input();
     STEP(call_result(huddle_model_load_distributed(p->context, model, &p->model), model));
     STEP(read_features(p, source));
+    STEP(views_read(p->context, p->arguments, source, &p->data, p->model, &p->views));
     STEP(columns_check_data(p->arguments, &p->data));
     if (result != EXIT_DONE)
         return result;
     double began = read_clock(CLOCK_MONOTONIC);
     p->labels = check_allocation(calloc((size_t)p->data.points.n + 1, sizeof *p->labels));
-    result =
-        call_result(huddle_model_predict(p->context, p->model, &p->data.points, p->labels), source);
+    result = call_result(huddle_model_predict_views(p->context, p->model, (int32_t)p->views.count,
+                                                    p->views.points, p->labels),
+                         source);
     p->seconds = read_clock(CLOCK_MONOTONIC) - began;
     return result == EXIT_DONE && session_cancelled() ? failed("cancelled") : result;
 }
@@ -161,12 +165,14 @@ static int write_labels(prediction *p) {
 static int run_predict(const cli_arguments *arguments) {
     static const char *const whole[] = {"append", NULL};
     prediction p = {.arguments = arguments};
-    int result = session_begin(arguments, &p.context);
+    int result = views_check(arguments);
+    STEP(session_begin(arguments, &p.context));
     STEP(columns_check_outputs(p.context, arguments, arguments->operands[1], whole));
     STEP(predict_labels(&p));
     STEP(write_labels(&p));
     free(p.labels);
     huddle_free(p.all);
+    views_free(&p.views);
     huddle_data_free(&p.data);
     huddle_model_free(p.model);
     session_end(p.context);
@@ -174,6 +180,7 @@ static int run_predict(const cli_arguments *arguments) {
 }
 
 static const cli_flag predict_flags[] = {
+    VIEW_FLAG,
     {"output", 'o', FLAG_FILE, "FILE",
      "write the labels to this file, as .csv (below the header cluster), .txt or .npy; default: "
      "one per line on stdout",

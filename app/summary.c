@@ -178,6 +178,22 @@ static void print_distinct(const json_t *info) {
     printf("; duplicates have the same label\n");
 }
 
+/* The features, preparation and weight of each view. */
+static void print_views(const json_t *views) {
+    char text[2048] = "";
+    size_t v;
+    json_t *view;
+    json_array_foreach((json_t *)(uintptr_t)views, v, view) {
+        const char *rule = text_of(json_object_get(view, "prepare"), "rule");
+        append_text(text, sizeof text, "%s%.0f feature%s", v == 0 ? "" : "; ", number_of(view, "d"),
+                    plural((int64_t)number_of(view, "d")));
+        if (rule[0] != '\0' && strcmp(rule, "none") != 0)
+            append_text(text, sizeof text, ", %s", rule);
+        append_text(text, sizeof text, ", weight %.3f", number_of(view, "weight"));
+    }
+    print_fact("views", text);
+}
+
 /* Recall is the share of true neighbours found, with its confidence interval; not shown if the
  * search was exact. */
 static void print_graph(const json_t *graph) {
@@ -397,6 +413,7 @@ void print_summary(const json_t *info) {
     print_scores(json_object_get(info, "scores"));
     print_sizes(json_object_get(info, "sizes"));
     print_distinct(info);
+    print_views(json_object_get(info, "views"));
     print_graph(json_object_get(info, "graph"));
     print_embedding(json_object_get(info, "embed"));
     print_mixture(json_object_get(info, "mixture"));

@@ -159,7 +159,7 @@ const char *option_value(const huddle_option *option) {
         [HUDDLE_OPTION_INT] = "N",     [HUDDLE_OPTION_RANGE] = "N",
         [HUDDLE_OPTION_SEED] = "N",    [HUDDLE_OPTION_REAL] = "NUMBER",
         [HUDDLE_OPTION_BOOL] = "BOOL", [HUDDLE_OPTION_CHOICE] = "NAME",
-        [HUDDLE_OPTION_RULE] = "NAME"};
+        [HUDDLE_OPTION_RULE] = "NAME", [HUDDLE_OPTION_NUMBERS] = "NUMBERS"};
     return values[option->type];
 }
 

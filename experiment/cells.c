@@ -60,7 +60,7 @@ static json_t *make_settings(const experiment *e, const experiment_cell *cell,
  * method with every option (defaults included), and what is recorded. Results of another
  * version are therefore computed again. */
 static void set_key(const experiment *e, const huddle_model *model, experiment_cell *cell) {
-    char text[8192], value[128];
+    char text[8192], value[HUDDLE_OPTION_TEXT];
     snprintf(text, sizeof text, "%s;%s;%s;", huddle_version(), e->data[cell->data].fingerprint,
              huddle_model_method(model));
     for (const huddle_option *o = huddle_model_options(model); o->type != HUDDLE_OPTION_END; o++)

@@ -44,7 +44,7 @@ static json_t *options_json(const report_run *run, const char *const *hidden) {
     json_t *rows = json_array();
     const huddle_option *option = huddle_model_options(run->model);
     for (; option->type != HUDDLE_OPTION_END; option++) {
-        char value[128];
+        char value[HUDDLE_OPTION_TEXT];
         if (is_listed(option->name, hidden) ||
             huddle_model_get_option(run->model, option->name, value, sizeof value) != HUDDLE_OK)
             continue;

@@ -204,7 +204,8 @@ typedef enum huddle_option_type {
     HUDDLE_OPTION_BOOL,    /* bool, written true or false */
     HUDDLE_OPTION_CHOICE,  /* const char *, one of `choices` */
     HUDDLE_OPTION_RULE,    /* huddle_rule, one of `choices`, those ending in ":R" with a number */
-    HUDDLE_OPTION_RANGE    /* huddle_range, written 7 or 2-20 */
+    HUDDLE_OPTION_RANGE,   /* huddle_range, written 7 or 2-20 */
+    HUDDLE_OPTION_NUMBERS  /* huddle_numbers, one of `choices`, or numbers written 2,1,0.5 */
 } huddle_option_type;
 
 /* A choice, some of which have a number: "unit" is {"unit", 0}, "pca:40" is {"pca:R", 40}. */
@@ -218,15 +219,26 @@ typedef struct huddle_range {
     int32_t first, last;
 } huddle_range;
 
+/* Some numbers, or a word in their place. */
+enum { HUDDLE_MAX_NUMBERS = 16 };
+typedef struct huddle_numbers {
+    const char *name; /* as in `choices`; static text; NULL: the values count */
+    int32_t count;
+    double values[HUDDLE_MAX_NUMBERS];
+} huddle_numbers;
+
+/* A buffer of this size has room for the text of any value of an option. */
+enum { HUDDLE_OPTION_TEXT = 512 };
+
 /* One option of an options struct. A table is an array of these that ends with {0}. */
 typedef struct huddle_option {
     const char *name; /* n_clusters; the tool's flag is --n-clusters */
     huddle_option_type type;
     size_t offset;              /* of the value in the options struct */
     const char *default_text;   /* the default, as text */
-    double min, max;            /* bounds of INT, REAL, RANGE and of a RULE's number */
+    double min, max;            /* bounds of INT, REAL, RANGE, NUMBERS and of a RULE's number */
     bool allows_auto;           /* INT, REAL, RANGE: "auto" is a value, stored as HUDDLE_AUTO */
-    const char *const *choices; /* CHOICE, RULE: ends with NULL */
+    const char *const *choices; /* CHOICE, RULE, NUMBERS: ends with NULL */
     const char *help;           /* a phrase, no full stop */
 } huddle_option;
 

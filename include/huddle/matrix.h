@@ -150,6 +150,12 @@ HUDDLE_API huddle_status huddle_points_distinct(huddle_context *context, const h
                                                 huddle_distinct *distinct);
 HUDDLE_API huddle_status huddle_dense_distinct(huddle_context *context, const huddle_dense *x,
                                                huddle_distinct *distinct);
+/* Which rows are equal in all of several matrices of n rows, of each of which it is known which
+ * are.
+ */
+HUDDLE_API huddle_status huddle_distinct_join(huddle_context *context, int32_t count,
+                                              const huddle_distinct *parts,
+                                              huddle_distinct *distinct);
 HUDDLE_API void huddle_distinct_free(huddle_distinct *distinct);
 
 /* For graphs from elsewhere, which stages and scores expect to be symmetric: if two entries (i, j)

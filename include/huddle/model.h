@@ -63,6 +63,20 @@ HUDDLE_API void huddle_model_borrow_points(huddle_model *model, bool borrow);
 HUDDLE_API huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
                                           const huddle_points *x);
 
+/* Clusters points of which there are several views: n_views matrices of the same rows, such as the
+ * pixels and the spectra of the same images, each with features of its own, dense or sparse, one
+ * struct after the other. What a view is to the methods that take several is in docs/method.md,
+ * "Views"; the weights that they have are in the info. What concerns the points as such is that of
+ * the first view: array points, medoids, silhouettes, names of features, huddle_model_shift(). Rows
+ * are equal if they are in every view. One view is huddle_model_fit(). HUDDLE_INVALID if the views
+ * have different numbers of rows, or there are more than 16; HUDDLE_UNSUPPORTED if the method takes
+ * one view, if a graph or an embedding is given, or if rows are distributed over processes. */
+HUDDLE_API huddle_status huddle_model_fit_views(huddle_context *context, huddle_model *model,
+                                                int32_t n_views, const huddle_points *views);
+
+/* The number of views that the model was fitted to; 0 before a fit, 1 after huddle_model_fit(). */
+HUDDLE_API int32_t huddle_model_views(const huddle_model *model);
+
 /* The labels, 0 .. n_clusters - 1; n may be NULL. NULL before a fit. Owned by the model.
  *
  * Clusters are numbered by their first member: cluster 0 contains the first row, cluster 1 the
@@ -136,10 +150,20 @@ HUDDLE_API huddle_status huddle_model_info_json(const huddle_model *model, char 
  * were. */
 HUDDLE_API const double *huddle_model_shift(const huddle_model *model, int64_t *d);
 
+/* The same of a view, counted from 0. */
+HUDDLE_API const double *huddle_model_view_shift(const huddle_model *model, int32_t view,
+                                                 int64_t *d);
+
 /* Labels for new points, one for each row of x, whose label does not depend on the other rows.
  * Points with another shift than the model's are converted to the model's first. */
 HUDDLE_API huddle_status huddle_model_predict(huddle_context *context, const huddle_model *model,
                                               const huddle_points *x, int32_t *labels);
+
+/* The same for new points with the views of the fit, in its order. HUDDLE_INVALID if there are not
+ * as many, or one has other features. */
+HUDDLE_API huddle_status huddle_model_predict_views(huddle_context *context,
+                                                    const huddle_model *model, int32_t n_views,
+                                                    const huddle_points *views, int32_t *labels);
 
 /* Coordinates of new points, one row for each row of x, which does not depend on the others: for
  * methods with an embedding their rows of it (docs/method.md, "New points"), where a point that
@@ -148,6 +172,12 @@ HUDDLE_API huddle_status huddle_model_predict(huddle_context *context, const hud
  * a model fitted to a graph, and if rows are distributed over processes. */
 HUDDLE_API huddle_status huddle_model_transform(huddle_context *context, const huddle_model *model,
                                                 const huddle_points *x, huddle_dense *rows);
+
+/* The same for new points with the views of the fit. */
+HUDDLE_API huddle_status huddle_model_transform_views(huddle_context *context,
+                                                      const huddle_model *model, int32_t n_views,
+                                                      const huddle_points *views,
+                                                      huddle_dense *rows);
 
 /* A fitted model in a file: a zip archive of NPY arrays and model.json; numpy.load() opens the
  * arrays. Loading checks versions, checksums and sizes: HUDDLE_FORMAT for a damaged or foreign

@@ -62,6 +62,9 @@ ATTRIBUTES = {
                          "(K-means on commute rows); ``n_changed``, the number of labels that "
                          "differ from those of the method itself; ``trials``, the scores of every "
                          "start. None if the labels were not refined."),
+    "view_weights_": Attribute("ndarray of shape (n_views,) or None", "NDArray[np.float64] | None",
+                               "Weights of the views in the mean of their graphs, which add up to "
+                               "1; None if there is one view."),
     "unrefined_labels_": Attribute("ndarray of shape (n_samples,)", "NDArray[np.int32]",
                                    "The labels of the method itself, before the refinement; "
                                    "absent if there was none."),

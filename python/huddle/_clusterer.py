@@ -21,7 +21,7 @@ from ._points import kept_points
 from ._processes import agreeing, common_points
 from ._running import print_lines, random_seed, running_context
 from ._signature import suggestion
-from ._sklearn import validate_data
+from ._views import first_view, is_views, validate_views, view_weights
 from ._warnings import issue_warnings
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
     silhouette_samples_ = fitted_values("silhouette_samples_", "silhouettes")
     info_ = FittedAttribute(fitted_info)
     _places = None  # the processes of the fit; None if all rows are on this one
+    _view_features = None  # of each view; None if there is one
 
     _pairwise_affinities = ("precomputed", "precomputed_nearest_neighbors", "distances")
 
@@ -72,6 +73,8 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
 
     def _options(self):
         options = {p.name: getattr(self, p.name) for p in self._parameters}
+        if isinstance(options.get("view_weights"), tuple):
+            options["view_weights"] = list(options["view_weights"])
         if options.get("preset", "none") != "none":  # a parameter at its default is not given
             defaults = {p.name: p.default for p in self._parameters}
             options = {name: value for name, value in options.items() if value != defaults[name]}
@@ -86,9 +89,13 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
 
     def _validate(self, X, reset, distributed=False):
         # A process may have no rows, as long as others have some.
-        return validate_data(self, X, reset=reset, accept_sparse="csr",
-                             dtype=[np.float64, np.float32],
-                             ensure_min_samples=0 if distributed else 1)
+        if distributed and is_views(X):
+            raise NotImplementedError("several views need all rows on one process; the engine "
+                                      f"{self.engine} distributes them")
+        if is_views(X) and self._is_pairwise():
+            raise ValueError(f"affinity = {self.affinity!r} takes one matrix, not several views")
+        return validate_views(self, X, reset, accept_sparse="csr", dtype=[np.float64, np.float32],
+                              ensure_min_samples=0 if distributed else 1)
 
     def _prepare(self, context, X):
         """Return the points, the options and what the processes have in common."""
@@ -102,7 +109,7 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
             common = common_points(context, X, options, self._method)
             options["seed"] = common.seed
             X = X.astype(common.dtype, copy=False)
-        self._check_clusters(X.shape[0] if common is None else common.n)
+        self._check_clusters(first_view(X).shape[0] if common is None else common.n)
         return X, options, common
 
     def fit(self, X: ArrayLike | spmatrix, y: object = None) -> Self:
@@ -110,8 +117,10 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Points, or a matrix of shape (n_samples, n_samples) for a precomputed ``affinity``. The
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), or list of these
+            Points, or a matrix of shape (n_samples, n_samples) for a precomputed ``affinity``. A
+            list or tuple of two-dimensional arrays is several views of the same points, with
+            features of their own, which some methods combine (``view_weights``). The
             estimator keeps a copy of points for attributes that are computed when they are accessed.
             A memory map that was opened for reading, ``np.load(..., mmap_mode="r")``, is not copied.
         y : Ignored
@@ -138,7 +147,9 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
             count = context.processes
         self._model = model
         # For report() and attributes that are computed later; the model has a copy of a graph.
-        self._fit_X = None if self._is_pairwise() else kept_points(X, given)
+        self._fit_X = None
+        if not self._is_pairwise():
+            self._fit_X = kept_points(first_view(X), given[0] if is_views(given) else given)
         self._places = None
         if common is not None:
             self._places = {"number": place, "count": count, "n": common.n,
@@ -187,6 +198,8 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         self.warning_codes_ = info["warning_codes"]
         self.inertia_ = info["kmeans"]["inertia"]
         self.n_iter_ = info["kmeans"]["n_iter"]
+        if "view_weights_" in self._attributes:
+            self.view_weights_ = view_weights(info)
         if "shrink" in info:
             self.gap_ = info["shrink"]["gap"]
             self.objective_ = info["shrink"]["objective"]
@@ -205,8 +218,8 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            New points.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), or list of these
+            New points, in as many views as the fit had.
 
         Returns
         -------
@@ -249,8 +262,8 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            New points.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), or list of these
+            New points, in as many views as the fit had.
 
         Returns
         -------
@@ -334,6 +347,8 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
             estimator._places = {**places, "n": info["n"],
                                  "first_row": first if model.n_rows < info["n"] else 0}
         estimator._set_results()
+        if "views" in info:
+            estimator._view_features = [view["d"] for view in info["views"]]
         # A graph has as many features as vertices.
         estimator.n_features_in_ = info["n"] if estimator._is_pairwise() else info["d"]
         if info.get("feature_names"):

@@ -23,7 +23,8 @@ from ._signature import ESTIMATOR, bind_arguments, keyword_parameters, parameter
 _SPECTRAL = ("embedding_", "eigenvalues_", "affinity_matrix_")
 _SHRUNK = ("shrunk_", "gap_", "objective_", "labels_from_")
 _REFINED = ("refine_", "unrefined_labels_")
-_OPTIONAL = {*_SPECTRAL, *_SHRUNK, *_REFINED}
+_VIEWS = ("view_weights_",)
+_OPTIONAL = {*_SPECTRAL, *_SHRUNK, *_REFINED, *_VIEWS}
 
 _GAP_NOTE = """``gap_`` bounds the distance of the shrink step from its optimum. It does not
 measure the quality of the clusters."""
@@ -31,7 +32,7 @@ measure the quality of the clusters."""
 
 class _Entry(NamedTuple):
     class_name: str
-    attributes: tuple = ()  # those of _OPTIONAL that a fit sets, but for _REFINED
+    attributes: tuple = ()  # of _OPTIONAL; _REFINED and _VIEWS come from the options
     accuracy: float = 0  # that the method exceeds on the digits
     note: str = ""
 
@@ -127,8 +128,9 @@ def make_estimator(method):
     entry = _ENTRIES.get(method.name) or _Entry(derived_class_name(method.name))
     # The library has the seed in its tables; Python has random_state instead.
     parameters = tuple(p for p in method_parameters(method.name) if p.name != "seed")
-    refines = any(p.name == "refine" for p in parameters)
-    wanted = entry.attributes + (_REFINED if refines else ())
+    names = {p.name for p in parameters}
+    wanted = (entry.attributes + (_REFINED if "refine" in names else ()) +
+              (_VIEWS if "view_weights" in names else ()))
     attributes = tuple(name for name in ATTRIBUTES if name not in _OPTIONAL or name in wanted)
     doc = _DOCSTRING.format(
         title=method.title[0].upper() + method.title[1:], name=entry.class_name,

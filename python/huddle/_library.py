@@ -44,7 +44,7 @@ class Array(Structure):
 
 
 class Option(Structure):
-    END, INT, SEED, REAL, BOOL, CHOICE, RULE, RANGE = range(8)
+    END, INT, SEED, REAL, BOOL, CHOICE, RULE, RANGE, NUMBERS = range(9)
     _fields_ = [("name", c_char_p), ("type", c_int), ("offset", c_size_t), ("default_text", c_char_p),
                 ("min", c_double), ("max", c_double), ("allows_auto", c_bool),
                 ("choices", POINTER(c_char_p)), ("help", c_char_p)]
@@ -233,9 +233,12 @@ _declare("huddle_model_fit", c_void_p, c_void_p, POINTER(Points))
 _declare("huddle_model_labels", c_void_p, POINTER(c_int64), result=POINTER(c_int32))
 _declare("huddle_model_array", c_void_p, c_char_p, POINTER(Array))
 _declare("huddle_model_info_json", c_void_p, POINTER(c_void_p))
-_declare("huddle_model_shift", c_void_p, POINTER(c_int64), result=POINTER(c_double))
-_declare("huddle_model_predict", c_void_p, c_void_p, POINTER(Points), POINTER(c_int32))
-_declare("huddle_model_transform", c_void_p, c_void_p, POINTER(Points), POINTER(Dense))
+_declare("huddle_model_fit_views", c_void_p, c_void_p, c_int32, POINTER(Points))
+_declare("huddle_model_view_shift", c_void_p, c_int32, POINTER(c_int64), result=POINTER(c_double))
+_declare("huddle_model_predict_views", c_void_p, c_void_p, c_int32, POINTER(Points),
+         POINTER(c_int32))
+_declare("huddle_model_transform_views", c_void_p, c_void_p, c_int32, POINTER(Points),
+         POINTER(Dense))
 _declare("huddle_model_score", c_void_p, c_void_p, POINTER(Points))
 _declare("huddle_model_confidence", c_void_p, c_void_p, POINTER(Points), POINTER(c_double))
 _declare("huddle_model_silhouettes", c_void_p, c_void_p, POINTER(Points), POINTER(c_double))

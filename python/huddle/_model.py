@@ -12,7 +12,7 @@ import numpy as np
 from . import _library
 from ._library import Array, Dense, lib
 from ._options import option_text
-from ._points import PointsView, copy_array, copy_dense, csr_view
+from ._points import PointsView, ViewsArray, copy_array, copy_dense, csr_view
 
 
 class Model:
@@ -40,25 +40,28 @@ class Model:
         _library.check(lib.huddle_model_set_feature_names(self.handle, len(names), texts))
 
     def fit(self, context, x):
-        """Fit to points, or to the graph if x is None."""
-        points = PointsView(context, x) if x is not None else None
-        _library.call(context, lib.huddle_model_fit, context.handle, self.handle,
-                      byref(points.struct) if points is not None else None)
+        """Fit to points, to a list of views of them, or to the graph if x is None."""
+        if x is None:
+            _library.call(context, lib.huddle_model_fit, context.handle, self.handle, None)
+            return
+        views = ViewsArray(context, x)
+        _library.call(context, lib.huddle_model_fit_views, context.handle, self.handle,
+                      views.count, views.structs)
 
     def predict(self, context, x):
-        """Return the labels of new points."""
-        points = PointsView(context, x, model=self)
-        labels = np.empty(points.struct.n, np.int32)
-        _library.call(context, lib.huddle_model_predict, context.handle, self.handle,
-                      byref(points.struct), labels.ctypes.data_as(POINTER(c_int32)))
+        """Return the labels of new points, or of a list of views of them."""
+        views = ViewsArray(context, x, model=self)
+        labels = np.empty(views.n, np.int32)
+        _library.call(context, lib.huddle_model_predict_views, context.handle, self.handle,
+                      views.count, views.structs, labels.ctypes.data_as(POINTER(c_int32)))
         return labels
 
     def transform(self, context, x):
-        """Return the coordinates of new points."""
-        points, rows = PointsView(context, x, model=self), Dense()
+        """Return the coordinates of new points, or of a list of views of them."""
+        views, rows = ViewsArray(context, x, model=self), Dense()
         try:
-            _library.call(context, lib.huddle_model_transform, context.handle, self.handle,
-                          byref(points.struct), byref(rows))
+            _library.call(context, lib.huddle_model_transform_views, context.handle, self.handle,
+                          views.count, views.structs, byref(rows))
             return copy_dense(rows)
         finally:
             lib.huddle_dense_free(byref(rows))

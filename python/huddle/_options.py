@@ -16,7 +16,8 @@ from . import _library
 from ._library import Option, lib
 
 _ANNOTATIONS = {Option.INT: "int", Option.SEED: "int", Option.REAL: "float", Option.BOOL: "bool",
-                Option.RULE: "str", Option.RANGE: "int | tuple[int, int] | range | str"}
+                Option.RULE: "str", Option.RANGE: "int | tuple[int, int] | range | str",
+                Option.NUMBERS: "Sequence[float] | str"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,6 +47,9 @@ class Parameter:
             return "bool"
         if self.kind == Option.RANGE:
             return "int, 'auto', range or tuple of (int, int)"
+        if self.kind == Option.NUMBERS:
+            words = ", ".join(f"'{choice}'" for choice in self.choices)
+            return f"{{{words}}} or sequence of float"
         if self.choices:
             words = ", ".join(f"'{choice}'" for choice in self.choices
                               if choice not in ("true", "false"))
@@ -140,6 +144,8 @@ def option_text(value):
         return "true" if value else "false"
     if isinstance(value, range) and value.step != 1:
         raise ValueError(f"{value} must have a step of 1")
+    if isinstance(value, (list, np.ndarray)):
+        return ",".join(map(str, value))
     if isinstance(value, (tuple, range)) and len(value) >= 2:
         return f"{value[0]}-{value[-1]}"
     return str(value)

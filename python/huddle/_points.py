@@ -37,17 +37,17 @@ class PointsView:
     """Points that refer to a float32 array with contiguous rows, or own a rounded float64 array.
 
     `keep` are the arrays that the view refers to. With `model`, float64 values are rounded relative
-    to the same shift as the points that the model was fitted to.
+    to the same shift as the points that the model was fitted to, those of its view of that number.
     """
 
-    def __init__(self, context, x, model=None):
+    def __init__(self, context, x, model=None, number=0):
         self.struct, self.keep, self._owned = Points(), [], False
         if scipy.sparse.issparse(x):
             self._view_sparse(x)
         elif x.dtype == np.float32:
             self._view_single(x)
         else:
-            self._round_double(context, x, model)
+            self._round_double(context, x, model, number)
 
     def _view_single(self, x):
         if x.strides[1] != 4 or x.strides[0] % 4 or x.strides[0] < 4 * x.shape[1]:
@@ -58,13 +58,15 @@ class PointsView:
         self.struct.stride = x.strides[0] // 4 if len(x) > 0 else x.shape[1]
         self.struct.values = _pointer(x, c_float)
 
-    def _round_double(self, context, x, model):
+    def _round_double(self, context, x, model, number):
         if x.strides[0] % 8 or x.strides[1] % 8:
             x = np.ascontiguousarray(x)
         source = (context.handle, *x.shape, _pointer(x, c_double), x.strides[0] // 8,
                   x.strides[1] // 8)
         length = c_int64(0)
-        shift = lib.huddle_model_shift(model.handle, byref(length)) if model is not None else None
+        shift = None
+        if model is not None:
+            shift = lib.huddle_model_view_shift(model.handle, number, byref(length))
         if length.value == x.shape[1]:
             check(lib.huddle_points_from_double_shifted(*source, shift, byref(self.struct)))
         else:
@@ -82,6 +84,18 @@ class PointsView:
     def __del__(self):
         if self._owned:
             lib.huddle_points_free(byref(self.struct))
+
+
+class ViewsArray:
+    """Points as an array of structs, one for each matrix of a list of views; or of one matrix."""
+
+    def __init__(self, context, x, model=None):
+        matrices = x if isinstance(x, list) else [x]
+        self._views = [PointsView(context, matrix, model, number)
+                       for number, matrix in enumerate(matrices)]
+        self.structs = (Points * len(matrices))(*(view.struct for view in self._views))
+        self.count = len(matrices)
+        self.n = self.structs[0].n
 
 
 def _is_frozen(array):

@@ -15,6 +15,7 @@ from . import _library
 from ._points import PointsView
 from ._read import has_planes
 from ._running import running_context
+from ._views import first_view
 
 __all__ = ["report"]
 
@@ -129,7 +130,7 @@ def _points_of(model, X):
     fitted = getattr(model, "_fit_X", None)
     if X is None:
         return fitted
-    X = model._validate(X, reset=False)
+    X = first_view(model._validate(X, reset=False))
     if fitted is not None and not _equal(X, fitted):
         raise ValueError("X is not what the model was fitted to")
     return X

@@ -7,7 +7,7 @@
 static huddle_status copy_shrink_options(const huddle_model *model, huddle_shrink_options *out) {
     const huddle_option *table = huddle_shrink_options_table();
     for (const huddle_option *option = table; option->type != HUDDLE_OPTION_END; option++) {
-        char text[64];
+        char text[HUDDLE_OPTION_TEXT];
         if (huddle_option_find(huddle_model_options(model), option->name) == NULL)
             continue;
         huddle_status status = huddle_model_get_option(model, option->name, text, sizeof text);

@@ -22,15 +22,19 @@ typedef union value {
     const char *choice;
     huddle_rule rule;
     huddle_range range;
+    huddle_numbers numbers;
 } value;
 
 /* Values are copied to and from the caller's struct by their size, since the struct's type is
  * unknown here. */
-static const size_t value_sizes[] = {
-    [HUDDLE_OPTION_INT] = sizeof(int32_t),         [HUDDLE_OPTION_SEED] = sizeof(uint64_t),
-    [HUDDLE_OPTION_REAL] = sizeof(double),         [HUDDLE_OPTION_BOOL] = sizeof(bool),
-    [HUDDLE_OPTION_CHOICE] = sizeof(const char *), [HUDDLE_OPTION_RULE] = sizeof(huddle_rule),
-    [HUDDLE_OPTION_RANGE] = sizeof(huddle_range)};
+static const size_t value_sizes[] = {[HUDDLE_OPTION_INT] = sizeof(int32_t),
+                                     [HUDDLE_OPTION_SEED] = sizeof(uint64_t),
+                                     [HUDDLE_OPTION_REAL] = sizeof(double),
+                                     [HUDDLE_OPTION_BOOL] = sizeof(bool),
+                                     [HUDDLE_OPTION_CHOICE] = sizeof(const char *),
+                                     [HUDDLE_OPTION_RULE] = sizeof(huddle_rule),
+                                     [HUDDLE_OPTION_RANGE] = sizeof(huddle_range),
+                                     [HUDDLE_OPTION_NUMBERS] = sizeof(huddle_numbers)};
 
 /* ---- text to value: each returns false if the text is not a value of the option ------------ */
 
@@ -65,14 +69,21 @@ static bool parse_seed(const char *text, value *out) {
 }
 
 /* strtod() would skip blanks at the beginning and accept "inf" and "nan". */
-static bool parse_real(const huddle_option *option, const char *text, value *out) {
+static bool parse_number(const huddle_option *option, const char *text, const char **rest,
+                         double *number) {
     char *end;
     if (text[0] == '\0' || isspace((unsigned char)text[0]))
         return false;
     locale_t before = hd_enter_c_locale();
-    out->real = strtod(text, &end);
+    *number = strtod(text, &end);
     hd_leave_c_locale(before);
-    return *end == '\0' && isfinite(out->real) && is_within_bounds(option, out->real);
+    *rest = end;
+    return isfinite(*number) && is_within_bounds(option, *number);
+}
+
+static bool parse_real(const huddle_option *option, const char *text, value *out) {
+    const char *rest;
+    return parse_number(option, text, &rest, &out->real) && *rest == '\0';
 }
 
 static bool parse_bool(const char *text, value *out) {
@@ -130,6 +141,23 @@ static bool parse_range(const huddle_option *option, const char *text, value *ou
     return *rest == '\0' && range->first <= range->last;
 }
 
+/* "auto", or "2,1,0.5". */
+static bool parse_numbers(const huddle_option *option, const char *text, value *out) {
+    huddle_numbers *numbers = &out->numbers;
+    value word;
+    if (parse_choice(option, text, &word)) {
+        numbers->name = word.choice;
+        return true;
+    }
+    for (const char *rest = text; numbers->count < HUDDLE_MAX_NUMBERS; text = rest + 1) {
+        if (!parse_number(option, text, &rest, &numbers->values[numbers->count++]))
+            return false;
+        if (*rest != ',')
+            return *rest == '\0';
+    }
+    return false;
+}
+
 /* All bytes of the value are set, so that structs can be compared and stored as a whole. */
 static bool parse_value(const huddle_option *option, const char *text, value *out) {
     bool is_auto = option->allows_auto && strcmp(text, "auto") == 0;
@@ -153,6 +181,8 @@ static bool parse_value(const huddle_option *option, const char *text, value *ou
     case HUDDLE_OPTION_RANGE:
         out->range = (huddle_range){HUDDLE_AUTO, HUDDLE_AUTO};
         return is_auto || parse_range(option, text, out);
+    case HUDDLE_OPTION_NUMBERS:
+        return parse_numbers(option, text, out);
     case HUDDLE_OPTION_END:
         break;
     }
@@ -160,6 +190,18 @@ static bool parse_value(const huddle_option *option, const char *text, value *ou
 }
 
 /* ---- value to text ------------------------------------------------------------------------ */
+
+/* The numbers, separated by commas. */
+static void format_numbers(const huddle_numbers *numbers, char *text, size_t size) {
+    size_t used = 0;
+    if (size > 0)
+        text[0] = '\0';
+    for (int32_t k = 0; k < numbers->count && used < size; k++) {
+        char number[32];
+        huddle_format_real(numbers->values[k], number, sizeof number);
+        used += (size_t)snprintf(text + used, size - used, "%s%s", k == 0 ? "" : ",", number);
+    }
+}
 
 /* The text that parse_value() reads as the same value; "" for a choice that is not set, which
  * parse_value() refuses. */
@@ -200,6 +242,12 @@ static void format_value(const huddle_option *option, const value *in, char *tex
             snprintf(text, size, "%d", in->range.first);
         else
             snprintf(text, size, "%d-%d", in->range.first, in->range.last);
+        break;
+    case HUDDLE_OPTION_NUMBERS:
+        if (in->numbers.name != NULL)
+            snprintf(text, size, "%s", in->numbers.name);
+        else
+            format_numbers(&in->numbers, text, size);
         break;
     case HUDDLE_OPTION_END:
         break;
@@ -255,6 +303,13 @@ static void describe(const huddle_option *option, bool exact, char *text, size_t
             append_text(text, size, choice == option->choices ? "" : "|");
             append_text(text, size, *choice);
         }
+        break;
+    case HUDDLE_OPTION_NUMBERS:
+        for (const char *const *choice = option->choices; *choice != NULL; choice++) {
+            append_text(text, size, *choice);
+            append_text(text, size, "|");
+        }
+        append_text(text, size, "numbers");
         break;
     case HUDDLE_OPTION_END:
         break;
@@ -360,7 +415,7 @@ huddle_status huddle_options_get(const huddle_option *table, const void *options
 huddle_status huddle_options_check(const huddle_option *table, const void *options) {
     for (; table->type != HUDDLE_OPTION_END; table++) {
         value stored, again;
-        char text[128];
+        char text[HUDDLE_OPTION_TEXT];
         load_value(table, options, &stored);
         format_value(table, &stored, text, sizeof text);
         if (!parse_value(table, text, &again))

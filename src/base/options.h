@@ -29,6 +29,8 @@
     { HD_OPTION(S, F, RULE, DEFAULT, HELP), .min = 1, .max = INT32_MAX, .choices = CHOICES }
 #define HD_RANGE_AUTO(S, F, DEFAULT, MIN, MAX, HELP)                                               \
     { HD_OPTION(S, F, RANGE, DEFAULT, HELP), .min = MIN, .max = MAX, .allows_auto = true }
+#define HD_NUMBERS(S, F, DEFAULT, CHOICES, MIN, MAX, HELP)                                         \
+    { HD_OPTION(S, F, NUMBERS, DEFAULT, HELP), .min = MIN, .max = MAX, .choices = CHOICES }
 
 /* The number of options in a table. */
 int64_t hd_options_count(const huddle_option *table);

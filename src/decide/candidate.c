@@ -197,20 +197,20 @@ done:
 
 /* The best of the clusters found by merging: those with the largest divergence, whatever their cut,
  * because only those of K-means could limit it. */
-static huddle_status score_merged(const hd_decide_round *judge, int32_t n_clusters, hd_fit *fit,
-                                  huddle_graph_scores *scores) {
+huddle_status hd_decide_score_merged(huddle_context *context, uint64_t seed, int32_t n_clusters,
+                                     hd_fit *fit, huddle_graph_scores *scores) {
     huddle_status status = HUDDLE_OK;
     huddle_refine_options refine = huddle_refine_defaults();
     huddle_refine_info *info = &fit->refined.info;
     const huddle_refine_tree *tree = &fit->refined.tree;
     int32_t *labels = NULL;
     refine.n_clusters = n_clusters < fit->rows.n ? n_clusters : (int32_t)fit->rows.n;
-    refine.seed = judge->options.common.seed;
+    refine.seed = seed;
     ALLOC(labels, fit->rows.n);
     TRY(huddle_refine_cut_tree(tree, refine.n_clusters, labels));
     huddle_refine_start start = {"merged", labels};
-    TRY(huddle_refine_with_tree(judge->context, &fit->graph.matrix, tree, 1, &start, &refine,
-                                labels, info));
+    TRY(huddle_refine_with_tree(context, &fit->graph.matrix, tree, 1, &start, &refine, labels,
+                                info));
     *scores = info->trials[0].scores;
     for (int32_t k = 1; k < info->n_trials; k++)
         if (info->trials[k].scores.divergence > scores->divergence)
@@ -229,7 +229,8 @@ huddle_status hd_decide_screen(const hd_decide_round *judge, hd_decide_candidate
     c->trial.modularity = c->trial.divergence = 0;
     for (int32_t k = 0; k < at->n_clusters; k++) {
         huddle_graph_scores scores;
-        TRY(score_merged(judge, at->clusters[k], &c->fit, &scores));
+        TRY(hd_decide_score_merged(judge->context, judge->options.common.seed, at->clusters[k],
+                                   &c->fit, &scores));
         c->trial.modularity += scores.modularity / at->n_clusters;
         c->trial.divergence += scores.divergence / at->n_clusters;
     }

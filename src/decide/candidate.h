@@ -40,6 +40,11 @@ huddle_status hd_decide_score(const hd_decide_round *judge, hd_decide_candidate 
  * divergence. */
 huddle_status hd_decide_screen(const hd_decide_round *judge, hd_decide_candidate *c);
 
+/* The scores of clusters that are found by merging alone, in a fit with a graph and its tree, for
+ * one number of them. */
+huddle_status hd_decide_score_merged(huddle_context *context, uint64_t seed, int32_t n_clusters,
+                                     hd_fit *fit, huddle_graph_scores *scores);
+
 /* The numbers that n_clusters = auto chooses from, for n points. */
 huddle_range hd_decide_all_numbers(int64_t n);
 

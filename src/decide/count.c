@@ -457,8 +457,8 @@ static huddle_status decide(huddle_context *context, const hd_spectral_options *
     hd_fit_trials *trials = &fit->trials;
     const huddle_embed_choice by_gaps = trials->choice;
     const huddle_points *points = &fit->prepared.points;
-    if (!hd_points_present(points))
-        points = NULL;
+    if (!hd_points_present(points) || fit->views.count > 0)
+        points = NULL; /* of several views samples would not have the graph */
     trials->by_modularity = hd_decide_by_modularity(fit, &by_gaps);
     if (trials->by_modularity)
         rank_by_modularity(trials, &trials->choice);

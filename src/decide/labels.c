@@ -288,7 +288,7 @@ static huddle_status is_to_decide(huddle_context *context, const hd_spectral_opt
     double sample = floor(sample_share * (double)rows_to_sample(&fit->rows));
     *decide = hd_spectral_refines(options) && strcmp(options->refine, "auto") == 0 &&
               fit->refined.present && points != NULL && points->offsets == NULL &&
-              strcmp(options->knn.metric, "euclidean") == 0 &&
+              fit->views.count == 0 && strcmp(options->knn.metric, "euclidean") == 0 &&
               (fit->prepared.table.kind != NULL || fit->d < MIN_FEATURES) &&
               sample >= (double)MIN_ROWS * fit->clusters.n_clusters;
     if (*decide)

@@ -179,11 +179,17 @@ static int64_t graph_size(int64_t n, int64_t entries) {
     return entries * (int64_t)(sizeof(double) + sizeof(int32_t)) + doubles(n, 1);
 }
 
+/* Of A; views share few of their edges. */
+static int64_t count_entries(const hd_decide_sizes *x, int64_t k) {
+    int64_t n_views = x->n_views > 1 ? x->n_views : 1;
+    return (int64_t)(graph_share * (double)(x->n * k * n_views));
+}
+
 /* Lists of neighbours, the packed points of the search, the graph and what makes it symmetric. */
 static void predict_graph(const hd_decide_sizes *x, const hd_spectral_options *options,
                           hd_decide_memory *needed) {
     int64_t k = options->knn.n_neighbors;
-    int64_t entries = (int64_t)(graph_share * (double)(x->n * k));
+    int64_t entries = count_entries(x, k);
     int64_t lists = x->n * k * (int64_t)(sizeof(double) + sizeof(int32_t));
     int64_t search = x->nonzeros >= 0 ? 2 * x->nonzeros * (int64_t)sizeof(double)
                                       : floats(x->n, x->d) +
@@ -224,7 +230,7 @@ void hd_decide_memory_of_embedding(const hd_decide_sizes *x, const hd_spectral_o
     huddle_embed_options embed = options->embed;
     embed.n_components = (int32_t)vectors;
     embed.n_rows = (int32_t)columns;
-    int64_t entries = (int64_t)(graph_share * (double)(x->n * options->knn.n_neighbors));
+    int64_t entries = count_entries(x, options->knn.n_neighbors);
     int64_t solving =
         hd_embed_predict_memory(x->n, x->graph_edges > 0 ? x->graph_edges : entries, &embed);
     if (x->n < INERTIA_ROWS)
@@ -349,7 +355,7 @@ void hd_decide_memory_of_labels(const hd_decide_sizes *x, int64_t columns,
     /* Commute rows and K-means on them, which an engine computes; the tree of merges; labels of
      * the trials. */
     int64_t vectors = hd_spectral_count_vectors(options, range, &rows);
-    int64_t graph = graph_size(x->n, (int64_t)(graph_share * (double)(x->n * k)));
+    int64_t graph = graph_size(x->n, count_entries(x, k));
     int64_t rows_size = doubles(x->n, vectors), trees = 3 * graph;
     int64_t commute = rows_size + kmeans_size(x, vectors, true, &options->kmeans);
     add_shared_stage(needed, HD_STAGE_REFINE, doubles(x->n, 3) + larger(commute, trees),
@@ -377,6 +383,22 @@ const char *hd_decide_economise_spectral(void *options, int32_t step) {
 
 /* ---- settling -------------------------------------------------------------------------------- */
 
+/* The points of all views are there at a time, and the mean of their graphs has nearly the entries
+ * of all. Of dense and sparse views each is counted as it is stored. */
+static void describe_views(const hd_step_job *job, hd_decide_sizes *x) {
+    for (int32_t v = 1; v < job->n_views; v++) {
+        const huddle_points *view = &job->x[v];
+        if ((x->nonzeros >= 0) != (view->offsets != NULL)) {
+            x->nonzeros = (x->nonzeros >= 0 ? x->nonzeros : x->n * x->d) +
+                          (view->offsets != NULL ? view->offsets[x->n] : x->n * view->d);
+        } else if (x->nonzeros >= 0) {
+            x->nonzeros += view->offsets[x->n];
+        }
+        x->d += view->d;
+    }
+    x->n_views = job->n_views > 1 ? job->n_views : 1;
+}
+
 static hd_decide_sizes describe_case(const huddle_context *context, const hd_step_job *job) {
     huddle_range range = job->common.n_clusters;
     hd_decide_sizes x = {
@@ -384,6 +406,7 @@ static hd_decide_sizes describe_case(const huddle_context *context, const hd_ste
     if (job->x != NULL && job->graph == NULL && job->embedding == NULL) {
         x.d = job->x->d;
         x.nonzeros = job->x->offsets != NULL ? job->x->offsets[x.n] : -1;
+        describe_views(job, &x);
     }
     if (job->graph != NULL && job->graph->offsets != NULL)
         x.graph_edges = job->graph->offsets[x.n];

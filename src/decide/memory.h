@@ -24,6 +24,7 @@ typedef struct hd_decide_sizes {
     int64_t graph_edges; /* entries of a graph that was given; else 0 */
     int64_t n_clusters;  /* the largest number that is computed */
     int32_t n_threads;
+    int32_t n_views; /* whose features and entries are added up above; 0: one */
 } hd_decide_sizes;
 
 typedef struct hd_decide_memory {

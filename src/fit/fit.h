@@ -103,6 +103,12 @@ typedef struct hd_fit_prepared {
 
 void hd_fit_prepared_free(hd_fit_prepared *prepared);
 
+/* Its walk, with the shift, of d columns; the checks of a loaded one, with n rows; and its JSON. */
+void hd_fit_prepared_walk(hd_walk *walk, int64_t d, hd_fit_prepared *prepared);
+huddle_status hd_fit_prepared_fits(const hd_fit_prepared *prepared, int64_t n, int64_t d);
+huddle_status hd_fit_prepared_check(const hd_fit_prepared *prepared, int64_t d, bool elsewhere);
+void hd_fit_prepared_write(const hd_fit_prepared *prepared, hd_json_writer *json);
+
 /* Columns of the points that are clustered: those of x after preparation and reduction. */
 int64_t hd_fit_prepared_columns(const hd_fit_prepared *prepared);
 
@@ -142,6 +148,38 @@ huddle_status hd_fit_graph_count(huddle_context *context, hd_fit_graph *graph);
 void hd_fit_graph_walk(hd_walk *walk, const char *prefix, hd_fit_graph *graph);
 huddle_status hd_fit_graph_fits(const char *prefix, const hd_fit_graph *graph,
                                 const hd_fit_rows *rows);
+
+/* ---- views: several matrices that describe the same points ------------------------------------
+ */
+
+/* One of them. What the first has of `prepared` is that of the fit, and empty here. */
+typedef struct hd_fit_one_view {
+    int64_t d; /* its features */
+    hd_fit_prepared prepared;
+    hd_fit_graph graph; /* of its points; the matrix is only there until the mean is made of it */
+    double *degrees;    /* n: in its graph, of one copy of each row */
+    double weight;      /* of its graph in the mean; the weights add up to 1 */
+    double score;       /* by which the weight was chosen; NaN: not measured */
+} hd_fit_one_view;
+
+/* The graph of a fit of several views is the weighted mean of their normalised graphs. */
+enum { HD_FIT_MAX_VIEWS = 16 };
+typedef struct hd_fit_views {
+    int32_t count; /* 0: one view, which is no different from points */
+    hd_fit_one_view *items;
+} hd_fit_views;
+
+void hd_fit_views_free(hd_fit_views *views);
+
+/* How many matrices the points of the fit are: 1 without views. */
+int32_t hd_fit_count_views(const hd_fit *fit);
+
+/* The fit as if view v were all: its features, preparation and graph, with the rows and everything
+ * else of the fit. It owns nothing. */
+hd_fit hd_fit_of_view(const hd_fit *fit, int32_t v);
+
+/* The prepared points of view v. */
+hd_fit_prepared *hd_fit_prepared_of(hd_fit *fit, int32_t v);
 
 /* ---- embedding ----------------------------------------------------------------------------- */
 
@@ -306,6 +344,7 @@ struct hd_fit {
     hd_fit_rows rows;
     hd_fit_prepared prepared;
     hd_fit_graph graph; /* A */
+    hd_fit_views views;
     hd_fit_embedding embedding;
     hd_fit_shrunk shrunk;
     hd_fit_clusters clusters;
@@ -365,8 +404,8 @@ typedef struct hd_fit_part {
 } hd_fit_part;
 
 extern const hd_fit_part hd_fit_part_rows, hd_fit_part_prepared, hd_fit_part_graph,
-    hd_fit_part_embedding, hd_fit_part_shrunk, hd_fit_part_clusters, hd_fit_part_mixture,
-    hd_fit_part_refined, hd_fit_part_trials;
+    hd_fit_part_views, hd_fit_part_embedding, hd_fit_part_shrunk, hd_fit_part_clusters,
+    hd_fit_part_mixture, hd_fit_part_refined, hd_fit_part_trials;
 
 /* Walks over all parts and the scores. */
 void hd_fit_walk(hd_walk *walk, hd_fit *fit);
@@ -420,7 +459,7 @@ typedef struct hd_fit_copier {
 } hd_fit_copier;
 
 extern const hd_fit_copier hd_fit_rows_copier, hd_fit_prepared_copier, hd_fit_graph_copier,
-    hd_fit_embedding_copier;
+    hd_fit_views_copier, hd_fit_embedding_copier;
 
 /* Defines TYPE_free() and the copier of a part from a function walk_part(hd_walk *, TYPE *). */
 #define HD_FIT_COPIER(type, walk_part)                                                             \

@@ -85,9 +85,13 @@ static void walk_prepared(hd_walk *walk, hd_fit_prepared *prepared) {
     hd_walk_real(walk, "prepare_info_seconds", &prepared->info.seconds);
 }
 
+void hd_fit_prepared_walk(hd_walk *walk, int64_t d, hd_fit_prepared *prepared) {
+    walk_prepared(walk, prepared);
+    hd_walk_reals(walk, "shift", d, &prepared->shift);
+}
+
 static void walk_part(hd_walk *walk, hd_fit *fit) {
-    walk_prepared(walk, &fit->prepared);
-    hd_walk_reals(walk, "shift", fit->d, &fit->prepared.shift);
+    hd_fit_prepared_walk(walk, fit->d, &fit->prepared);
 }
 
 HD_FIT_COPIER(hd_fit_prepared, walk_prepared);
@@ -192,21 +196,24 @@ done:
 /* The preparation is applied to points with the features of x, the reduction to its output. Points
  * are kept from before or after the reduction. Sparse ones have columns that are not stored, so
  * that a large number of them, which costs nothing in the file, would cost memory. */
-static huddle_status sizes_fit(const hd_fit *fit) {
+huddle_status hd_fit_prepared_fits(const hd_fit_prepared *p, int64_t n, int64_t d) {
     huddle_status status = HUDDLE_OK;
-    const hd_fit_prepared *p = &fit->prepared;
     TRY(map_fits("prepare", &p->preparation));
     TRY(map_fits("reduce", &p->reduction));
-    HD_FIT_REQUIRE(p->preparation.d_in == 0 || p->preparation.d_in == fit->d, "prepare_d_in",
+    HD_FIT_REQUIRE(p->preparation.d_in == 0 || p->preparation.d_in == d, "prepare_d_in",
                    p->preparation.d_in);
     HD_FIT_REQUIRE(p->reduction.rule.name == NULL || p->reduction.d_in == p->preparation.d_out,
                    "reduce_d_in", p->reduction.d_in);
-    HD_FIT_REQUIRE(p->points.values == NULL || p->points.n == fit->rows.n, "points_n", p->points.n);
+    HD_FIT_REQUIRE(p->points.values == NULL || p->points.n == n, "points_n", p->points.n);
     HD_FIT_REQUIRE(p->points.values == NULL || p->points.d == p->preparation.d_out ||
                        p->points.d == hd_fit_prepared_columns(p),
                    "points_d", p->points.d);
 done:
     return status;
+}
+
+static huddle_status sizes_fit(const hd_fit *fit) {
+    return hd_fit_prepared_fits(&fit->prepared, fit->rows.n, fit->d);
 }
 
 /* NaN or infinity in a shift would make every distance NaN, and with it every comparison false. */
@@ -220,19 +227,17 @@ static bool are_finite(const double *values, int64_t count) {
 /* Shifts must be finite, and only dense points have one. Points that were not prepared still have
  * the shift that x was given with; prediction compares them with new points at that shift, so that
  * another one would move all training points. */
-static bool shifts_fit(const hd_fit *fit) {
-    const hd_fit_prepared *prepared = &fit->prepared;
+static bool shifts_fit(const hd_fit_prepared *prepared, int64_t d) {
     const huddle_points *points = &prepared->points;
     const huddle_preparation *p = &prepared->preparation;
     const double *shift = prepared->shift;
     /* Whether the points are x itself, so that both shifts must agree. */
     bool same = points->values != NULL && points->offsets == NULL && shift != NULL &&
-                points->d == fit->d && hd_fit_is_identity(p) &&
-                prepared->reduction.rule.name == NULL;
-    if (!are_finite(shift, fit->d) || !are_finite(p->shift, p->d_in) ||
+                points->d == d && hd_fit_is_identity(p) && prepared->reduction.rule.name == NULL;
+    if (!are_finite(shift, d) || !are_finite(p->shift, p->d_in) ||
         !are_finite(points->shift, points->d) || (shift != NULL && points->offsets != NULL))
         return false;
-    for (int64_t j = 0; same && j < fit->d; j++)
+    for (int64_t j = 0; same && j < d; j++)
         if (shift[j] != (points->shift != NULL ? points->shift[j] : 0))
             return false;
     return true;
@@ -240,14 +245,17 @@ static bool shifts_fit(const hd_fit *fit) {
 
 /* Sparse points must have ascending columns within range, and all values must be finite: the
  * neighbour search relies on both. */
-static huddle_status check_prepared(const hd_fit *fit) {
-    if (!shifts_fit(fit))
+huddle_status hd_fit_prepared_check(const hd_fit_prepared *prepared, int64_t d, bool elsewhere) {
+    if (!shifts_fit(prepared, d))
         return hd_fail(HUDDLE_FORMAT,
                        "the model file is damaged: its shift is not that of its points");
     /* Of several processes some may have no rows. */
-    bool none = fit->prepared.points.values == NULL ||
-                (fit->prepared.points.n == 0 && fit->rows.elsewhere > 0);
-    return none ? HUDDLE_OK : huddle_points_check(NULL, &fit->prepared.points);
+    bool none = prepared->points.values == NULL || (prepared->points.n == 0 && elsewhere);
+    return none ? HUDDLE_OK : huddle_points_check(NULL, &prepared->points);
+}
+
+static huddle_status check_prepared(const hd_fit *fit) {
+    return hd_fit_prepared_check(&fit->prepared, fit->d, fit->rows.elsewhere > 0);
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
@@ -288,8 +296,7 @@ static void write_trials(const hd_fit_prepare_trials *trials, hd_json_writer *js
 }
 
 /* The reduction is a separate member, because its dimension is an option of the method. */
-static void write_prepared(const hd_fit *fit, hd_json_writer *json) {
-    const hd_fit_prepared *p = &fit->prepared;
+void hd_fit_prepared_write(const hd_fit_prepared *p, hd_json_writer *json) {
     hd_json_set_object(json, "prepare");
     set_rule(json, &p->preparation.rule);
     if (p->trials.count > 0)
@@ -307,6 +314,10 @@ static void write_prepared(const hd_fit *fit, hd_json_writer *json) {
     hd_json_set_integer(json, "dim", p->reduction.d_out);
     hd_json_set_real(json, "variance_kept", p->reduction.variance_kept);
     hd_json_close_object(json);
+}
+
+static void write_prepared(const hd_fit *fit, hd_json_writer *json) {
+    hd_fit_prepared_write(&fit->prepared, json);
 }
 
 const hd_fit_part hd_fit_part_prepared = {

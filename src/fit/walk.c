@@ -14,8 +14,16 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The name of a member in the file. */
+static const char *full_name(const hd_walk *walk, char full[HD_WALK_NAME], const char *name) {
+    return walk->prefix == NULL ? name
+                                : hd_walk_join(full, name == NULL ? NULL : walk->prefix, name);
+}
+
 /* A number or text is shown as the file has it; long ones, and lists, only in part. */
-void hd_walk_fail(hd_walk *walk, const char *name) {
+void hd_walk_fail(hd_walk *walk, const char *given) {
+    char full[HD_WALK_NAME];
+    const char *name = full_name(walk, full, given);
     const hd_json_value *value = hd_json_get(walk->values, name);
     char *text = NULL;
     if (walk->status != HUDDLE_OK)
@@ -59,9 +67,10 @@ static bool is_loading(const hd_walk *walk, const char *name) {
 /* Loading: the stored value, which must have that type or be null; else, and after a failure, NULL.
  * A missing value is a failure: a file without it was not written by this version. */
 static const hd_json_value *load_value(hd_walk *walk, const char *name, hd_json_type type) {
+    char full[HD_WALK_NAME];
     if (!is_loading(walk, name))
         return NULL;
-    const hd_json_value *value = hd_json_get(walk->values, name);
+    const hd_json_value *value = hd_json_get(walk->values, full_name(walk, full, name));
     if (value != NULL && (value->type == type || value->type == HD_JSON_NULL))
         return value;
     hd_walk_fail(walk, name);
@@ -82,8 +91,9 @@ void *hd_walk_copy_block(hd_walk *walk, const void *from, int64_t count, size_t 
 
 /* Null is refused, unlike for reals: no count is unknown. */
 void hd_walk_int(hd_walk *walk, const char *name, int64_t *value) {
+    char full[HD_WALK_NAME];
     if (is_saving(walk, name))
-        hd_json_set_integer(walk->json, name, *value);
+        hd_json_set_integer(walk->json, full_name(walk, full, name), *value);
     const hd_json_value *stored = load_value(walk, name, HD_JSON_INTEGER);
     if (stored != NULL && stored->type == HD_JSON_INTEGER)
         *value = stored->integer;
@@ -112,8 +122,9 @@ void hd_walk_count(hd_walk *walk, const char *name, int32_t limit, int32_t *coun
 }
 
 void hd_walk_bool(hd_walk *walk, const char *name, bool *value) {
+    char full[HD_WALK_NAME];
     if (is_saving(walk, name))
-        hd_json_set_bool(walk->json, name, *value);
+        hd_json_set_bool(walk->json, full_name(walk, full, name), *value);
     const hd_json_value *stored = load_value(walk, name, HD_JSON_BOOL);
     if (stored != NULL)
         *value = stored->integer != 0;
@@ -122,11 +133,12 @@ void hd_walk_bool(hd_walk *walk, const char *name, bool *value) {
 /* JSON has no NaN, which is stored as null. A real without a fraction may be stored as an
  * integer. */
 void hd_walk_real(hd_walk *walk, const char *name, double *value) {
+    char full[HD_WALK_NAME];
     if (is_saving(walk, name))
-        hd_json_set_real(walk->json, name, *value);
+        hd_json_set_real(walk->json, full_name(walk, full, name), *value);
     if (!is_loading(walk, name))
         return;
-    const hd_json_value *stored = hd_json_get(walk->values, name);
+    const hd_json_value *stored = hd_json_get(walk->values, full_name(walk, full, name));
     if (stored != NULL && (stored->type == HD_JSON_REAL || stored->type == HD_JSON_INTEGER))
         *value = stored->real;
     else if (stored != NULL && stored->type == HD_JSON_NULL)
@@ -137,8 +149,9 @@ void hd_walk_real(hd_walk *walk, const char *name, double *value) {
 
 /* Stored by name, so that files do not depend on the order of the enum. */
 void hd_walk_stop(hd_walk *walk, const char *name, huddle_stop *value) {
+    char full[HD_WALK_NAME];
     if (is_saving(walk, name))
-        hd_json_set_string(walk->json, name, huddle_stop_name(*value));
+        hd_json_set_string(walk->json, full_name(walk, full, name), huddle_stop_name(*value));
     const hd_json_value *stored = load_value(walk, name, HD_JSON_STRING);
     if (stored == NULL)
         return;
@@ -154,8 +167,9 @@ void hd_walk_stop(hd_walk *walk, const char *name, huddle_stop *value) {
 /* Info structs point to static texts elsewhere, so that nobody frees them; a loaded fit owns those
  * of its file. */
 void hd_walk_text(hd_walk *walk, const char *name, const char **value) {
+    char full[HD_WALK_NAME];
     if (is_saving(walk, name))
-        hd_json_set_string(walk->json, name, *value);
+        hd_json_set_string(walk->json, full_name(walk, full, name), *value);
     const hd_json_value *stored = load_value(walk, name, HD_JSON_STRING);
     if (stored != NULL)
         *value = stored->text;
@@ -275,8 +289,10 @@ static void fail_size(hd_walk *walk, const char *name, const int64_t found[2],
 /* An array whose size is known from members before it: what is read must have exactly that size, or
  * indices computed from the size would leave the array. of_rows: it has a row for each row of the
  * fit. */
-static void walk_array(hd_walk *walk, const char *name, bool of_rows, const hd_walk_rows_part *part,
-                       void **values) {
+static void walk_array(hd_walk *walk, const char *given, bool of_rows,
+                       const hd_walk_rows_part *part, void **values) {
+    char full[HD_WALK_NAME];
+    const char *name = full_name(walk, full, given);
     int64_t found[2] = {part->n, part->cols};
     if (walk->mode == HD_WALK_FREE) {
         huddle_free(*values);
@@ -355,7 +371,9 @@ static const void *original_of(const hd_walk *walk, const void *member) {
 
 /* Copying sets the matrix to zero first, so that a failed copy does not share the values of the
  * original. A loaded matrix has the dimensions of its array; the part compares them with others. */
-static void walk_dense(hd_walk *walk, const char *name, bool of_rows, huddle_dense *matrix) {
+static void walk_dense(hd_walk *walk, const char *given, bool of_rows, huddle_dense *matrix) {
+    char full[HD_WALK_NAME];
+    const char *name = full_name(walk, full, given);
     bool there = hd_dense_present(matrix);
     if (walk->mode == HD_WALK_FREE) {
         huddle_dense_free(matrix);

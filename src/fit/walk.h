@@ -40,6 +40,7 @@ typedef struct hd_walk {
     hd_walk_slab *slab;    /* saving, loading: rows are distributed over processes; else NULL */
     hd_zip_writer *output; /* saving: the archive (NULL on processes but 0), */
     hd_json_writer *json;  /* and the open object "values" */
+    const char *prefix;    /* of the names of all members; NULL: none */
     const hd_zip *input;   /* loading: the archive, */
     const hd_json_value *values; /* and the object; the fit keeps its texts */
 } hd_walk;

@@ -265,3 +265,24 @@ huddle_status hd_points_find_firsts(huddle_context *context, const huddle_points
     rows r = {.n = x->n, .points = x};
     return find_firsts(context, &r, limit, of, count);
 }
+
+/* Rows with the same number in every part are equal: the numbers are a matrix whose equal rows are
+ * found as those of any other. */
+huddle_status huddle_distinct_join(huddle_context *context, int32_t count,
+                                   const huddle_distinct *parts, huddle_distinct *distinct) {
+    huddle_status status = HUDDLE_OK;
+    huddle_dense numbers = {0};
+    int64_t n = parts[0].n;
+    *distinct = (huddle_distinct){.n = n, .count = n};
+    for (int32_t v = 0; v < count; v++)
+        if (parts[v].of == NULL)
+            return status; /* no two rows are equal in this one */
+    TRY(huddle_dense_new(n, count, &numbers));
+    for (int64_t i = 0; i < n; i++)
+        for (int32_t v = 0; v < count; v++)
+            numbers.values[i * numbers.stride + v] = (double)parts[v].of[i];
+    TRY(huddle_dense_distinct(context, &numbers, distinct));
+done:
+    huddle_dense_free(&numbers);
+    return status;
+}

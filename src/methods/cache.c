@@ -46,7 +46,7 @@ void hd_cache_key_add(hd_cache_key *key, const char *format, ...) {
  * long: fits that differ only in the rest would share a result. */
 void hd_cache_key_add_options(hd_cache_key *key, const huddle_option *table, const void *options) {
     for (; table->type != HUDDLE_OPTION_END; table++) {
-        char text[128];
+        char text[HUDDLE_OPTION_TEXT];
         huddle_status status = huddle_options_get(table, options, table->name, text, sizeof text);
         if (status == HUDDLE_OK && strlen(text) + 1 < sizeof text)
             hd_cache_key_add(key, "%s", text);

@@ -32,7 +32,7 @@ typedef struct hd_cache_part {
     const hd_fit_copier *copier;
 } hd_cache_part;
 
-enum { HD_CACHE_MAX_PARTS = 3 };
+enum { HD_CACHE_MAX_PARTS = 4 };
 
 /* If the result is known, copies it to the parts, which must be empty, and sets *found. Otherwise
  * the caller computes it and must call hd_cache_store(): others wait for it. */

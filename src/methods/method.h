@@ -45,6 +45,7 @@ typedef struct hd_method {
     size_t options_size;
     const hd_method_section *sections;
     bool takes_graph; /* a graph or an embedding can be given */
+    bool takes_views; /* job->x may be several matrices of the same points */
     bool distributes; /* rows can be distributed over processes */
     huddle_status (*fit)(hd_method_run *run, const void *options);
     /* Labels of new points; NULL: those that hd_step_predict() gives them by place and assign. */

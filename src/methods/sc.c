@@ -4,10 +4,12 @@
 #include "decide/count.h"
 #include "decide/memory.h"
 #include "methods/spectral.h"
+#include "methods/views.h"
 #include "steps/refine.h"
 
 static const hd_method_section sections[] = {
     HD_METHOD_SPECTRAL_SECTIONS,
+    {hd_method_views_table, 0, NULL},
     {huddle_kmeans_options_table, offsetof(hd_spectral_options, kmeans), hd_method_kmeans_names},
     {hd_method_refine_table, 0, NULL},
     {0}};
@@ -34,6 +36,7 @@ const hd_method hd_method_sc = {
     .options_size = sizeof(hd_spectral_options),
     .sections = sections,
     .takes_graph = true,
+    .takes_views = true,
     .distributes = true,
     .fit = fit_sc,
     .place = hd_spectral_place,

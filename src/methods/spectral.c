@@ -7,6 +7,7 @@
 #include "decide/eigengap.h"
 #include "matrix/resident.h"
 #include "methods/prepare.h"
+#include "methods/views.h"
 #include "steps/embed.h"
 #include "steps/graph.h"
 #include "steps/kmeans.h"
@@ -77,6 +78,9 @@ static void add_graph_to_key(hd_method_run *run, const hd_spectral_options *o) {
     hd_method_add_graph_to_key(o, key);
     if (hd_spectral_joins_pieces(o, run->n_clusters))
         hd_cache_key_add(key, "short bridges");
+    hd_cache_key_add(key, "%d", run->job->n_views);
+    if (run->job->n_views > 1)
+        hd_cache_key_add_options(key, hd_method_views_table(), o);
 }
 
 /* Appended to the key of the graph, on which the embedding depends. */
@@ -91,6 +95,8 @@ static huddle_status make_points_and_graph(hd_method_run *run, const hd_spectral
     huddle_status status = HUDDLE_OK;
     huddle_context *context = run->context;
     huddle_points points;
+    if (run->job->n_views > 1)
+        return hd_method_make_views(run, options);
     if (run->job->graph != NULL || strcmp(options->affinity, "features") != 0)
         return hd_spectral_make_matrix_graph(context, run->job, options, run->n_clusters, run->fit);
     TRY(hd_method_prepare(run, &options->prepare, options, true, &points));
@@ -160,13 +166,14 @@ huddle_status hd_method_prepare_graph(hd_method_run *run, const hd_spectral_opti
     hd_cache_key *key = &run->key;
     const hd_cache_part parts[] = {{&fit->rows, &hd_fit_rows_copier},
                                    {&fit->prepared, &hd_fit_prepared_copier},
-                                   {&fit->graph, &hd_fit_graph_copier}};
+                                   {&fit->graph, &hd_fit_graph_copier},
+                                   {&fit->views, &hd_fit_views_copier}};
     if (run->job->graph != NULL || run->job->embedding != NULL)
         key->cache = NULL; /* these belong to one model; only what comes from x is shared */
     if (run->job->embedding != NULL)
         return status;
     add_graph_to_key(run, options);
-    HD_CACHE_TRY(key, parts, 3, make_points_and_graph(run, options));
+    HD_CACHE_TRY(key, parts, 4, make_points_and_graph(run, options));
 done:
     return status;
 }
@@ -206,7 +213,7 @@ hd_method_clustering hd_method_clustering_of(const hd_fit *fit, hd_method_cluste
                                   .graph = fit->graph.present ? &fit->graph.matrix : NULL,
                                   .refined = refined,
                                   .laplacian = refined != NULL ? &fit->embedding : NULL,
-                                  .measures_stability = refined != NULL};
+                                  .measures_stability = refined != NULL && fit->views.count == 0};
 }
 
 /* Steps 4 and 5 of spectral clustering (Ng, Jordan and Weiss, 2001): rows, then K-means on them.

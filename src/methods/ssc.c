@@ -9,6 +9,7 @@
 #include "decide/memory.h"
 #include "matrix/resident.h"
 #include "methods/spectral.h"
+#include "methods/views.h"
 #include "steps/embed.h"
 #include "steps/kmeans.h"
 #include "steps/near.h"
@@ -75,6 +76,7 @@ static const hd_method_rename shrink_weight_names[] = {
 static const hd_method_section sections[] = {
     {preset_table, 0, NULL},
     HD_METHOD_SPECTRAL_SECTIONS,
+    {hd_method_views_table, 0, NULL},
     {huddle_knn_options_table, offsetof(ssc_options, shrink_knn), shrink_knn_names},
     {huddle_weight_options_table, offsetof(ssc_options, shrink_weight), shrink_weight_names},
     {huddle_shrink_options_table, offsetof(ssc_options, shrink), NULL},
@@ -378,6 +380,7 @@ const hd_method hd_method_ssc = {
     .options_size = sizeof(ssc_options),
     .sections = sections,
     .takes_graph = true,
+    .takes_views = true,
     .distributes = true,
     .fit = fit_ssc,
     .place = hd_spectral_place,

@@ -7,7 +7,8 @@
  * (src/fit/ has one walk for saving and loading), arrays the names of all other entries, so that
  * none can be missing unnoticed; "report" is the info of the fit. NumPy opens the arrays:
  * numpy.load(path)["labels"]. Every entry has a CRC-32, which is checked before its bytes are used.
- * Versions 1 and 2 were HDF5 files; version 3, of Huddle 0.2, had no refinement. */
+ * Versions 1 and 2 were HDF5 files; version 3, of Huddle 0.2, had no refinement; version 5 has
+ * several views. */
 #include "model/model.h"
 
 #include "archive/file.h"
@@ -16,11 +17,14 @@
 
 #include <string.h>
 
+/* Options that files of version 4 of Huddle 0.3 do not have; they have the default. */
+static const char *const later_options[] = {"view_weights", NULL};
+
 static const char format_name[] = "huddle model", json_name[] = "model.json";
 enum {
     FORMAT_VERSION = 4,
-    TEXT_SIZE = 256,
-    PIECE = 1 << 24 /* bytes of rows of other processes that process 0 has at a time */
+    VIEWS_VERSION = 5, /* of several views, which Huddle 0.3 would take for one */
+    PIECE = 1 << 24    /* bytes of rows of other processes that process 0 has at a time */
 };
 
 /* ---- saving -------------------------------------------------------------------------------- */
@@ -29,7 +33,7 @@ enum {
 static void write_options(const huddle_model *model, hd_json_writer *json) {
     hd_json_set_object(json, "options");
     for (const huddle_option *o = model->table; o->type != HUDDLE_OPTION_END; o++) {
-        char text[TEXT_SIZE] = "";
+        char text[HUDDLE_OPTION_TEXT] = "";
         /* Cannot fail: the name comes from the same table. */
         (void)huddle_options_get(model->table, model->fitted_options, o->name, text, sizeof text);
         hd_json_set_string(json, o->name, text);
@@ -72,7 +76,8 @@ static huddle_status write_model(const huddle_model *model, hd_walk_slab *slab,
     char *text = NULL;
     hd_json_open_object(&json);
     hd_json_set_string(&json, "format", format_name);
-    hd_json_set_integer(&json, "version", FORMAT_VERSION);
+    hd_json_set_integer(&json, "version",
+                        model->fit.views.count > 0 ? VIEWS_VERSION : FORMAT_VERSION);
     hd_json_set_string(&json, "method", model->method->text.name);
     write_options(model, &json);
     hd_json_set_object(&json, "values");
@@ -143,10 +148,18 @@ static huddle_status check_format(const hd_json_value *root) {
     const char *format = hd_json_get_string(root, "format", "");
     if (strcmp(format, format_name) != 0)
         return hd_fail(HUDDLE_FORMAT, "this is not a Huddle model");
-    if (hd_json_get_integer(root, "version", 0) != FORMAT_VERSION)
+    int64_t version = hd_json_get_integer(root, "version", 0);
+    if (version != FORMAT_VERSION && version != VIEWS_VERSION)
         return hd_fail(HUDDLE_UNSUPPORTED,
                        "this model was written by another version of Huddle; fit it again");
     return HUDDLE_OK;
+}
+
+static bool is_later(const char *option) {
+    for (int k = 0; later_options[k] != NULL; k++)
+        if (strcmp(later_options[k], option) == 0)
+            return true;
+    return false;
 }
 
 /* Every option must be stored: a default of this version may differ from that of the version that
@@ -155,6 +168,8 @@ static huddle_status read_options(const hd_json_value *stored, huddle_model *mod
     huddle_status status = HUDDLE_OK;
     for (const huddle_option *o = model->table; o->type != HUDDLE_OPTION_END; o++) {
         const char *text = hd_json_get_string(stored, o->name, NULL);
+        if (text == NULL && is_later(o->name))
+            continue;
         if (text == NULL)
             FAIL(HUDDLE_FORMAT, "the model file is damaged: option %s is missing", o->name);
         TRY(huddle_model_set_option(model, o->name, text));
@@ -192,7 +207,7 @@ static bool can_divide(const huddle_context *context, const hd_json_value *root,
                        const huddle_model *model) {
     const hd_json_value *values = hd_json_get(root, "values");
     return hd_slabs_distributed(context) && model->method->distributes &&
-           hd_json_get_integer(values, "nodes_n", -1) == 0;
+           hd_json_get_integer(values, "nodes_n", -1) == 0 && hd_json_get(values, "views") == NULL;
 }
 
 /* The model is marked as fitted only after hd_fit_check(): nothing may use a fit whose sizes and

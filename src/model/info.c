@@ -15,7 +15,7 @@ static const hd_json_style info_style = {.indent = 2, .digits = 15};
  * number only for options of type REAL. */
 static void write_option(const huddle_model *model, const huddle_option *option,
                          hd_json_writer *json) {
-    char text[128], *end;
+    char text[HUDDLE_OPTION_TEXT], *end;
     if (huddle_options_get(model->table, model->fitted_options, option->name, text, sizeof text) !=
         HUDDLE_OK) {
         hd_json_set_string(json, option->name, NULL);

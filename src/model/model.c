@@ -14,6 +14,7 @@
 #include "matrix/resident.h"
 #include "steps/dominant.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- making, options ----------------------------------------------------------------------- */
@@ -201,8 +202,8 @@ void huddle_model_borrow_points(huddle_model *model, bool borrow) {
 /* ---- fitting and predicting ---------------------------------------------------------------- */
 
 /* The caller's context, or a temporary one with all threads. */
-static huddle_status borrow_context(huddle_context *given, huddle_context **made,
-                                    huddle_context **context) {
+huddle_status hd_model_borrow_context(huddle_context *given, huddle_context **made,
+                                      huddle_context **context) {
     *made = NULL;
     *context = given;
     if (given != NULL)
@@ -212,9 +213,14 @@ static huddle_status borrow_context(huddle_context *given, huddle_context **made
     return status;
 }
 
-/* A graph and an embedding must belong to the same points, and to those of x if there are any. */
+/* A graph and an embedding must belong to the same points, and to those of x if there are any; all
+ * views have the rows of the first. */
 static huddle_status check_sizes(const hd_step_job *job) {
     int64_t n = hd_step_job_rows(job);
+    for (int32_t v = 1; v < job->n_views; v++)
+        if (job->x[v].n != n)
+            return hd_fail(HUDDLE_INVALID, "view %d has %lld rows, but the first has %lld", v + 1,
+                           (long long)job->x[v].n, (long long)n);
     if (job->graph != NULL && job->graph->rows != n)
         return hd_fail(HUDDLE_INVALID, "the graph joins %lld points, but there are %lld",
                        (long long)job->graph->rows, (long long)n);
@@ -226,9 +232,10 @@ static huddle_status check_sizes(const hd_step_job *job) {
 
 /* Collects what the fit is given, and checks it. NaN and infinity are refused here, before any
  * stage. */
-static huddle_status check_job(huddle_context *context, const huddle_model *model,
+static huddle_status check_job(huddle_context *context, const huddle_model *model, int32_t n_views,
                                const huddle_points *x, hd_step_job *job) {
     job->x = x;
+    job->n_views = n_views;
     job->cache = model->cache;
     if (model->given_graph.offsets != NULL)
         job->graph = &model->given_graph;
@@ -237,8 +244,11 @@ static huddle_status check_job(huddle_context *context, const huddle_model *mode
     if (x == NULL && job->graph == NULL && job->embedding == NULL)
         return hd_fail(HUDDLE_INVALID, "there are no points to cluster");
     huddle_status status = check_sizes(job);
-    if (status == HUDDLE_OK && x != NULL)
-        status = huddle_points_check(context, x);
+    for (int32_t v = 0; v < n_views && status == HUDDLE_OK; v++) {
+        status = huddle_points_check(context, &x[v]);
+        if (status != HUDDLE_OK && n_views > 1)
+            status = hd_fail_at(status, "view %d", v + 1);
+    }
     return status;
 }
 
@@ -328,26 +338,72 @@ done:
     return status;
 }
 
+/* "sc and ssc", for a message. */
+static void list_view_methods(char *text, size_t size) {
+    const char *names[HD_FIT_MAX_VIEWS];
+    int count = 0;
+    for (const huddle_method_text *const *m = huddle_methods(); *m != NULL; m++)
+        if (hd_method_find((*m)->name)->takes_views && count < HD_FIT_MAX_VIEWS)
+            names[count++] = (*m)->name;
+    text[0] = '\0';
+    for (int k = 0; k < count; k++) {
+        size_t used = strlen(text);
+        snprintf(text + used, size - used, "%s%s",
+                 k == 0           ? ""
+                 : k + 1 == count ? " and "
+                                  : ", ",
+                 names[k]);
+    }
+}
+
+/* Whether the method, the engine and what else is given allow for several views. */
+static huddle_status check_views(const huddle_context *context, const huddle_model *model,
+                                 int32_t n_views, const huddle_points *views) {
+    char methods[256];
+    if (n_views < 1 || views == NULL)
+        return hd_fail(HUDDLE_INVALID, "there are no points to cluster");
+    if (n_views == 1)
+        return HUDDLE_OK;
+    if (n_views > HD_FIT_MAX_VIEWS)
+        return hd_fail(HUDDLE_INVALID, "%d views are more than %d", n_views, HD_FIT_MAX_VIEWS);
+    list_view_methods(methods, sizeof methods);
+    if (!model->method->takes_views)
+        return hd_fail(HUDDLE_UNSUPPORTED,
+                       "method %s takes one view of the points, not %d; %s take several",
+                       model->method->text.name, n_views, methods);
+    if (hd_slabs_distributed(context))
+        return hd_fail(HUDDLE_UNSUPPORTED,
+                       "several views need all rows in one process; engine %s distributes them",
+                       hd_context_engine(context)->text.name);
+    if (model->given_graph.offsets != NULL || model->given_embedding.values != NULL)
+        return hd_fail(HUDDLE_UNSUPPORTED,
+                       "several views and a given graph or embedding exclude each other");
+    return HUDDLE_OK;
+}
+
 /* Before the work begins. Methods without a prediction of their memory are preparation and K-means,
  * of which only some preparations use BLAS; these reserve it themselves. */
-static huddle_status reserve_blas(const huddle_context *context, const hd_method *method) {
+huddle_status hd_model_reserve_blas(const huddle_context *context, const hd_method *method) {
     return method->memory.predict != NULL ? hd_blas_reserve(context) : HUDDLE_OK;
 }
 
-/* The fit's own view of x, which may have a place for the copy of an engine: x is const. */
-static void open_view(const huddle_context *context, const huddle_points *x, huddle_points *view) {
-    if (x == NULL)
-        return;
-    *view = *x;
-    hd_resident_hold(view->resident);
-    hd_resident_offer(context, &view->resident);
+/* The fit's own structs of x, which may have a place for the copy of an engine: x is const. */
+static void open_points(const huddle_context *context, int32_t n_views, const huddle_points *x,
+                        huddle_points *own) {
+    for (int32_t v = 0; v < n_views; v++) {
+        own[v] = x[v];
+        hd_resident_hold(own[v].resident);
+        hd_resident_offer(context, &own[v].resident);
+    }
 }
 
-/* Points that only an engine has may have been fetched into the view. */
-static void close_view(const huddle_points *x, huddle_points *view) {
-    if (x != NULL && hd_points_away(x))
-        FREE(view->values, view->offsets, view->columns);
-    hd_resident_release(&view->resident);
+/* Points that only an engine has may have been fetched into the structs. */
+static void close_points(int32_t n_views, const huddle_points *x, huddle_points *own) {
+    for (int32_t v = 0; v < n_views; v++) {
+        if (hd_points_away(&x[v]))
+            FREE(own[v].values, own[v].offsets, own[v].columns);
+        hd_resident_release(&own[v].resident);
+    }
 }
 
 /* After the method: a copy of x during the fit would increase the peak of memory. What only an
@@ -356,11 +412,14 @@ static void close_view(const huddle_points *x, huddle_points *view) {
 static huddle_status finish_fit(huddle_context *context, const huddle_model *model,
                                 const huddle_points *x, hd_fit *fit, hd_model_rows **all_rows) {
     huddle_status status = HUDDLE_OK;
-    if (!model->borrows_points || (x != NULL && hd_points_away(x)))
-        TRY(hd_fit_own_points(&fit->prepared));
+    for (int32_t v = 0; v < hd_fit_count_views(fit); v++) {
+        hd_fit_prepared *prepared = hd_fit_prepared_of(fit, v);
+        if (!model->borrows_points || (x != NULL && hd_points_away(&x[v])))
+            TRY(hd_fit_own_points(prepared));
+        TRY(copy_shift(x != NULL ? &x[v] : NULL, &prepared->shift));
+    }
     hd_fit_release_graphs(fit);
     TRY(hd_fit_graph_count(context, &fit->graph));
-    TRY(copy_shift(x, &fit->prepared.shift));
     TRY(hd_model_rows_new(fit, all_rows));
 done:
     return status;
@@ -382,8 +441,8 @@ static void keep_fit(huddle_model *model, hd_fit *fit, hd_model_rows *all_rows, 
 /* The options are copied before the fit, and the copy is kept for prediction: options that are
  * set afterwards apply to the next fit. Warnings go to the fit instead of an outer list while it
  * runs. */
-huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
-                               const huddle_points *x) {
+static huddle_status fit_points(huddle_context *context, huddle_model *model, int32_t n_views,
+                                const huddle_points *x) {
     huddle_status status = HUDDLE_OK;
     huddle_context *own = NULL;
     hd_warnings *outer = NULL;
@@ -392,10 +451,10 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
                        .keep_starts = model->keep_starts};
     hd_fit fit = {0};
     hd_model_rows *all_rows = NULL;
-    huddle_points view = {0};
+    huddle_points own_points[HD_FIT_MAX_VIEWS] = {0};
     void *options = NULL;
     double begin = hd_seconds();
-    TRY(borrow_context(context, &own, &context));
+    TRY(hd_model_borrow_context(context, &own, &context));
     outer = context->warnings;
     /* The fit collects its warnings for the info; nested models restore the outer list. */
     context->warnings = &fit.warnings;
@@ -404,8 +463,9 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
     fit.stages.processes = hd_slabs_count(context);
     context->stages = &fit.stages;
     hd_blas_enter();
-    open_view(context, x, &view);
-    TRY_STAGE(context, HD_STAGE_CHECK, check_job(context, model, x != NULL ? &view : NULL, &job));
+    open_points(context, n_views, x, own_points);
+    TRY_STAGE(context, HD_STAGE_CHECK,
+              check_job(context, model, n_views, x != NULL ? own_points : NULL, &job));
     TRY(huddle_options_check(model->table, model->options));
     TRY(check_distributed(context, model, &job));
     TRY(hd_fit_rows_begin(context, hd_step_job_rows(&job), &fit.rows));
@@ -414,7 +474,7 @@ huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
     TRY_STAGE(context, HD_STAGE_CHECK,
               hd_decide_settle_memory(context, &model->method->memory, &job, options,
                                       model->method->options_size, &fit.memory));
-    TRY(reserve_blas(context, model->method));
+    TRY(hd_model_reserve_blas(context, model->method));
     TRY(hd_method_fit(model->method, context, &job, options, &fit));
     hd_step_warn_dominant(context, &fit, feature_names(model, fit.d));
     TRY(count_everywhere(context, &fit));
@@ -433,11 +493,26 @@ done:
         hd_blas_leave();
     }
     hd_fit_free(&fit);
-    close_view(x, &view);
+    close_points(n_views, x, own_points);
     hd_model_rows_free(all_rows);
     huddle_free(options);
     huddle_context_free(own);
     return status;
+}
+
+huddle_status huddle_model_fit(huddle_context *context, huddle_model *model,
+                               const huddle_points *x) {
+    return fit_points(context, model, x != NULL ? 1 : 0, x);
+}
+
+huddle_status huddle_model_fit_views(huddle_context *context, huddle_model *model, int32_t n_views,
+                                     const huddle_points *views) {
+    huddle_status status = hd_agree(context, check_views(context, model, n_views, views));
+    return status == HUDDLE_OK ? fit_points(context, model, n_views, views) : status;
+}
+
+int32_t huddle_model_views(const huddle_model *model) {
+    return model->fitted ? hd_fit_count_views(&model->fit) : 0;
 }
 
 /* One label per row of x, whether rows were merged or not. */
@@ -446,83 +521,4 @@ const int32_t *huddle_model_labels(const huddle_model *model, int64_t *n) {
         *n = model->fitted ? hd_fit_rows_total(&model->fit.rows) : 0;
     return model->all_rows != NULL ? hd_model_rows_labels(model->all_rows)
                                    : model->fit.clusters.labels;
-}
-
-/* NULL if all shifts are zero: points without a shift need no conversion. */
-const double *huddle_model_shift(const huddle_model *model, int64_t *d) {
-    const double *shift = model->fit.prepared.shift;
-    if (d != NULL)
-        *d = shift != NULL ? model->fit.d : 0;
-    for (int64_t j = 0; shift != NULL && j < model->fit.d; j++)
-        if (shift[j] != 0)
-            return shift;
-    return NULL;
-}
-
-bool hd_model_needs_rebase(const hd_fit *fit, const huddle_points *x) {
-    const double *shift = fit->prepared.shift;
-    if (x->offsets != NULL || shift == NULL || x->d != fit->d)
-        return false;
-    for (int64_t j = 0; j < x->d; j++)
-        if ((x->shift != NULL ? x->shift[j] : 0) != shift[j])
-            return true;
-    return false;
-}
-
-/* Where each process has all training rows, from a file, it labels its rows alone. */
-huddle_status hd_model_is_distributed(huddle_context *context, const huddle_model *model,
-                                      bool *distributed) {
-    double elsewhere = (double)model->fit.rows.elsewhere;
-    huddle_status status = hd_reduce_max(context, 1, &elsewhere);
-    *distributed = elsewhere > 0;
-    return status;
-}
-
-/* Options are those of the fit, not those set since. */
-static huddle_status predict_rows(huddle_context *context, const huddle_model *model,
-                                  const huddle_points *x, int32_t *labels) {
-    huddle_status status = HUDDLE_OK;
-    bool distributed;
-    TRY(hd_model_check_whole(context, model, "label new points"));
-    TRY(hd_model_is_distributed(context, model, &distributed));
-    bool alone = hd_slabs_distributed(context) && !distributed;
-    hd_alone before = hd_alone_begin_if(context, alone);
-    if (!alone || x->n > 0)
-        status = hd_method_predict(model->method, context, &model->fit, model->fitted_options, x,
-                                   labels);
-    hd_alone_end(context, before);
-done:
-    return status;
-}
-
-huddle_status huddle_model_predict(huddle_context *context, const huddle_model *model,
-                                   const huddle_points *x, int32_t *labels) {
-    huddle_status status = HUDDLE_OK;
-    huddle_context *own = NULL;
-    huddle_points rebased = {0};
-    huddle_distinct distinct = {0};
-    TRY(borrow_context(context, &own, &context));
-    TRY(hd_model_check_fitted(model));
-    TRY(huddle_points_check(context, x));
-    /* Training points were rounded to float relative to the model's shift. The same row, rounded
-     * relative to another shift, would be a different row. */
-    if (hd_model_needs_rebase(&model->fit, x)) {
-        TRY(huddle_points_rebase(context, x, huddle_model_shift(model, NULL), &rebased));
-        x = &rebased;
-    }
-    TRY(reserve_blas(context, model->method));
-    hd_blas_enter();
-    status = predict_rows(context, model, x, labels);
-    hd_blas_leave();
-    TRY(status);
-    /* Equal rows may differ in the last bit after preparation; they must get the same label. */
-    TRY(huddle_points_distinct(context, x, &distinct));
-    for (int64_t i = 0; i < x->n && distinct.of != NULL; i++)
-        labels[i] = labels[distinct.first[distinct.of[i]]];
-done:
-    status = context != NULL ? hd_agree(context, status) : status;
-    huddle_points_free(&rebased);
-    huddle_distinct_free(&distinct);
-    huddle_context_free(own);
-    return status;
 }

@@ -32,6 +32,13 @@ struct huddle_model {
  * n, d, n_clusters, sizes and medoids, which readers of the info use as sizes and indices. */
 huddle_status hd_model_check_info(const huddle_model *model, const hd_json_value *info);
 
+/* The caller's context, or a temporary one with all threads, which is to be freed: *made. */
+huddle_status hd_model_borrow_context(huddle_context *given, huddle_context **made,
+                                      huddle_context **context);
+
+/* Reserves the threads of BLAS, before the work begins, for methods that use it. */
+huddle_status hd_model_reserve_blas(const huddle_context *context, const hd_method *method);
+
 /* HUDDLE_INVALID if the model has not been fitted. */
 huddle_status hd_model_check_fitted(const huddle_model *model);
 
@@ -60,8 +67,18 @@ const int32_t *hd_model_rows_labels(hd_model_rows *rows);
 huddle_status hd_model_expand_points(const hd_fit *fit, const huddle_points *points,
                                      huddle_points *to);
 
-/* Whether the points must be converted to the shift of the fit's, if that is known. */
-bool hd_model_needs_rebase(const hd_fit *fit, const huddle_points *x);
+/* New points in all views, with the shifts of the fit's; they refer to those that were given, or to
+ * `rebased`. */
+typedef struct hd_model_new {
+    int32_t count;
+    huddle_points points[HD_FIT_MAX_VIEWS], rebased[HD_FIT_MAX_VIEWS];
+} hd_model_new;
+
+/* HUDDLE_INVALID unless there are as many views as the fit has, with their features and as many
+ * rows each. To be closed also after a failure. */
+huddle_status hd_model_open_new(huddle_context *context, const hd_fit *fit, int32_t n_views,
+                                const huddle_points *x, hd_model_new *new);
+void hd_model_close_new(hd_model_new *new);
 
 /* The prepared points of the fit. Methods that do not keep them need x again, which is prepared
  * like new points; *points is NULL if there are none. It refers to the model, or to view; owned is

@@ -74,30 +74,32 @@ done:
     return status;
 }
 
-huddle_status huddle_model_transform(huddle_context *context, const huddle_model *model,
-                                     const huddle_points *x, huddle_dense *rows) {
+huddle_status huddle_model_transform_views(huddle_context *context, const huddle_model *model,
+                                           int32_t n_views, const huddle_points *views,
+                                           huddle_dense *rows) {
     huddle_status status = HUDDLE_OK;
-    huddle_points rebased = {0};
+    hd_model_new new = {0};
     huddle_dense made = {0};
     TRY(hd_model_check_fitted(model));
     TRY(hd_slabs_refuse(context, "transforming new points"));
     TRY(hd_model_check_whole(context, model, "transform new points"));
-    TRY(huddle_points_check(context, x));
-    if (hd_model_needs_rebase(&model->fit, x)) {
-        TRY(huddle_points_rebase(context, x, huddle_model_shift(model, NULL), &rebased));
-        x = &rebased;
-    }
+    TRY(hd_model_open_new(context, &model->fit, n_views, views, &new));
     TRY(hd_blas_reserve(context));
     hd_blas_enter();
-    status =
-        (model->method->place != NULL ? embed_rows : measure_distances)(context, model, x, &made);
+    status = (model->method->place != NULL ? embed_rows : measure_distances)(context, model,
+                                                                             new.points, &made);
     hd_blas_leave();
     if (status == HUDDLE_OK) {
         *rows = made;
         memset(&made, 0, sizeof made);
     }
 done:
-    huddle_points_free(&rebased);
+    hd_model_close_new(&new);
     huddle_dense_free(&made);
     return status;
+}
+
+huddle_status huddle_model_transform(huddle_context *context, const huddle_model *model,
+                                     const huddle_points *x, huddle_dense *rows) {
+    return huddle_model_transform_views(context, model, 1, x, rows);
 }

@@ -31,9 +31,9 @@ bool hd_spectral_joins_pieces(const hd_spectral_options *options, huddle_range n
            strcmp(options->connect.connect, "auto") == 0;
 }
 
-/* How the graph for a range of numbers is connected. */
-static huddle_connect_options connect_options(const hd_spectral_options *options,
-                                              huddle_range n_clusters, const hd_fit_rows *rows) {
+huddle_connect_options hd_spectral_connect_options(const hd_spectral_options *options,
+                                                   huddle_range n_clusters,
+                                                   const hd_fit_rows *rows) {
     huddle_connect_options connect = options->connect;
     connect.n_clusters = hd_spectral_connect_clusters(n_clusters, rows);
     connect.metric = options->knn.metric;
@@ -96,7 +96,7 @@ huddle_status hd_spectral_make_graph(huddle_context *context, const hd_spectral_
     huddle_status status = HUDDLE_OK;
     hd_fit_graph *graph = &fit->graph;
     huddle_knn_options knn = options->knn;
-    huddle_connect_options connect = connect_options(options, n_clusters, &fit->rows);
+    huddle_connect_options connect = hd_spectral_connect_options(options, n_clusters, &fit->rows);
     double begin = hd_seconds();
     hd_fit_graph_free(graph);
     knn.seed = options->common.seed;
@@ -237,7 +237,7 @@ static huddle_status graph_of_all_distances(huddle_context *context, const huddl
             : huddle_graph_from_distances_dense(context, &distances, n_neighbors, &neighbors));
     TRY(huddle_graph_mean_of_distances(context, &distances, &weight.mean_distance));
     TRY(huddle_graph_weigh(context, &neighbors, &weight, &graph->matrix, &graph->scale));
-    connect = connect_options(options, n_clusters, rows);
+    connect = hd_spectral_connect_options(options, n_clusters, rows);
     TRY(huddle_graph_connect_distances(context, &distances, &connect, &graph->scale, &graph->matrix,
                                        &graph->connect));
     if (rows->nodes.n > 0)

@@ -11,6 +11,11 @@ huddle_status hd_spectral_weigh_points(huddle_context *context, const hd_fit *fi
                                        const huddle_knn_options *knn,
                                        const huddle_weight_options *options, hd_fit_graph *graph);
 
+/* How the graph for a range of numbers is connected. */
+huddle_connect_options hd_spectral_connect_options(const hd_spectral_options *options,
+                                                   huddle_range n_clusters,
+                                                   const hd_fit_rows *rows);
+
 /* A of the fit's points: neighbours, weights, bridges, copies. An earlier one is replaced. */
 huddle_status hd_spectral_make_graph(huddle_context *context, const hd_spectral_options *options,
                                      huddle_range n_clusters, hd_fit *fit);

@@ -142,6 +142,56 @@ huddle_status hd_step_merge_by(huddle_context *context, const hd_spectral_option
     return HUDDLE_OK;
 }
 
+/* Which of the rows that differ in x the preparations have made equal in every view. */
+static huddle_status find_among_views(huddle_context *context, hd_fit *fit,
+                                      huddle_distinct *among) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_distinct *equal = &fit->rows.equal;
+    huddle_distinct parts[HD_FIT_MAX_VIEWS] = {0};
+    huddle_points taken = {0};
+    int32_t count = fit->views.count;
+    for (int32_t v = 0; v < count; v++) {
+        const huddle_points *points = &hd_fit_prepared_of(fit, v)->points;
+        if (equal->first != NULL)
+            TRY(huddle_points_take(points, equal->first, equal->count, &taken));
+        TRY(huddle_points_distinct(context, equal->first != NULL ? &taken : points, &parts[v]));
+        huddle_points_free(&taken);
+    }
+    TRY(huddle_distinct_join(context, count, parts, among));
+done:
+    huddle_points_free(&taken);
+    for (int32_t v = 0; v < count; v++)
+        huddle_distinct_free(&parts[v]);
+    return status;
+}
+
+huddle_status hd_step_merge_views(huddle_context *context, int32_t n_neighbors,
+                                  const huddle_distinct *equal, hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    hd_fit_rows *rows = &fit->rows;
+    huddle_distinct among = {0}, *nodes = &rows->nodes;
+    huddle_points kept = {0};
+    TRY(huddle_distinct_join(context, fit->views.count, equal, &rows->equal));
+    TRY(find_among_views(context, fit, &among));
+    if (among.count < rows->equal.n)
+        TRY(compose_distinct(&rows->equal, &among, nodes));
+    if (nodes->n == 0 || !hd_step_copies_matter(nodes, n_neighbors)) {
+        huddle_distinct_free(nodes);
+        goto done;
+    }
+    for (int32_t v = 0; v < fit->views.count; v++) {
+        hd_fit_prepared *prepared = hd_fit_prepared_of(fit, v);
+        TRY(huddle_points_take(&prepared->points, nodes->first, nodes->count, &kept));
+        hd_fit_free_points(&prepared->points, prepared->borrows_points);
+        prepared->points = kept;
+        prepared->borrows_points = false;
+    }
+    rows->n = nodes->count;
+done:
+    huddle_distinct_free(&among);
+    return status;
+}
+
 /* ---- labels -------------------------------------------------------------------------------- */
 
 /* The first of equal rows is visited before its copies, so that its label has its final value. */

@@ -22,9 +22,10 @@ typedef struct hd_spectral_options {
     huddle_embed_options embed;
     huddle_kmeans_options kmeans;
     const char *refine; /* auto, none, graph; NULL: a method without refinement (steps/refine.h) */
-    const char *duplicates; /* merge, keep; NULL: merge */
-    bool few_vectors;       /* refinement has no eigenvectors beyond those of F, to save memory */
-    bool trial;             /* the eigenvectors are those of hd_embed_trial() */
+    const char *duplicates;      /* merge, keep; NULL: merge */
+    huddle_numbers view_weights; /* of several views; empty: a method that takes one */
+    bool few_vectors; /* refinement has no eigenvectors beyond those of F, to save memory */
+    bool trial;       /* the eigenvectors are those of hd_embed_trial() */
 } hd_spectral_options;
 
 /* The default options of every stage, for choices that a method makes on the side. */
@@ -40,7 +41,8 @@ bool hd_spectral_refines(const hd_spectral_options *options);
 
 /* What a fit is given. x is NULL only if a graph or an embedding is there instead. */
 typedef struct hd_step_job {
-    const huddle_points *x;
+    const huddle_points *x; /* n_views of them, one after the other */
+    int32_t n_views;        /* 0, 1: one */
     const huddle_csr *graph;
     const huddle_dense *embedding;
     struct huddle_cache *cache; /* to share results with other fits of the same x, or NULL */

@@ -9,6 +9,7 @@
 #include "matrix/resident.h"
 #include "steps/near.h"
 #include "steps/prepare.h"
+#include "steps/views.h"
 
 #include <math.h>
 #include <string.h>
@@ -48,13 +49,16 @@ typedef struct placing {
     int64_t *same;
 } placing;
 
+double hd_spectral_same_distance(const huddle_points *x, int64_t i) {
+    return same_row * sqrt(hd_points_square(x, i));
+}
+
 /* The neighbours are sorted by distance, so that only the first one can be equal. */
 int64_t hd_spectral_same_row(const huddle_points *x, int64_t i, const huddle_knn_options *options,
                              const huddle_neighbors *neighbors) {
     double distance = neighbors->distance[i * neighbors->k];
-    double max_distance = strcmp(options->metric, "cosine") == 0
-                              ? same_direction
-                              : same_row * sqrt(hd_points_square(x, i));
+    double max_distance =
+        strcmp(options->metric, "cosine") == 0 ? same_direction : hd_spectral_same_distance(x, i);
     return distance <= max_distance ? neighbors->index[i * neighbors->k] : -1;
 }
 
@@ -90,8 +94,20 @@ static void apply_row_rule(const char *rule, double degree, int64_t c, double *r
         row[k] *= factor;
 }
 
-/* Equation (15) for one new row. A weighted mean of the neighbours' eigenvector entries is an
- * eigenvector entry times its eigenvalue 1 - lambda of D^-1/2 A D^-1/2, hence the division. */
+/* A weighted mean of the neighbours' eigenvector entries is an eigenvector entry times its
+ * eigenvalue 1 - lambda of D^-1/2 A D^-1/2, hence the division. */
+void hd_spectral_finish_row(const hd_fit *fit, const char *rule, double degree, int64_t columns,
+                            double *row) {
+    for (int64_t l = 0; l < columns; l++) {
+        double similarity = 1 - fit->embedding.f.eigenvalues[l];
+        double divisor = fabs(similarity) > min_similarity ? similarity : min_similarity;
+        /* For `sym` the factor 1 / sqrt(d_x) matters; `unit` cancels it. */
+        row[l] /= sqrt(degree) * divisor;
+    }
+    apply_row_rule(rule, degree, columns, row);
+}
+
+/* Equation (15) for one new row. */
 static void place_row(const placing *p, int64_t i) {
     const hd_fit *fit = p->fit;
     const huddle_dense *vectors = &fit->embedding.f.vectors;
@@ -110,13 +126,7 @@ static void place_row(const placing *p, int64_t i) {
         for (int64_t l = 0; l < p->rows->cols; l++)
             row[l] += share * vectors->values[index[j] * vectors->stride + l];
     }
-    for (int64_t l = 0; l < p->rows->cols; l++) {
-        double similarity = 1 - fit->embedding.f.eigenvalues[l];
-        double divisor = fabs(similarity) > min_similarity ? similarity : min_similarity;
-        /* For `sym` the factor 1 / sqrt(d_x) matters; `unit` cancels it. */
-        row[l] /= sqrt(degree) * divisor;
-    }
-    apply_row_rule(p->row_rule, degree, p->rows->cols, row);
+    hd_spectral_finish_row(fit, p->row_rule, degree, p->rows->cols, row);
 }
 
 static huddle_status place_rows(void *argument, hd_chunk chunk) {
@@ -130,6 +140,51 @@ static huddle_status place_rows(void *argument, hd_chunk chunk) {
 static void take_labels(const hd_step_near *near, int64_t n, int64_t *same) {
     for (int64_t i = 0; i < n && near->numbers != NULL; i++)
         same[i] = same[i] >= 0 ? near->view.clusters.labels[same[i]] : -1;
+}
+
+/* The same by the edges that a new point gets in the mean of several graphs. */
+typedef struct placing_views {
+    const hd_fit *fit;
+    const huddle_csr *w;
+    const char *row_rule;
+    huddle_dense *rows;
+} placing_views;
+
+static huddle_status place_by_edges(void *argument, hd_chunk chunk) {
+    const placing_views *p = argument;
+    const hd_fit *fit = p->fit;
+    const huddle_dense *vectors = &fit->embedding.f.vectors;
+    for (int64_t i = chunk.begin; i < chunk.end; i++) {
+        double *row = p->rows->values + i * p->rows->stride, degree = 0;
+        for (int64_t e = p->w->offsets[i]; e < p->w->offsets[i + 1]; e++) {
+            int32_t j = p->w->columns[e];
+            double other = fit->embedding.f.degrees[j];
+            double share = other > 0 ? p->w->values[e] / sqrt(other) : 0;
+            degree += p->w->values[e];
+            for (int64_t l = 0; l < p->rows->cols; l++)
+                row[l] += share * vectors->values[j * vectors->stride + l];
+        }
+        hd_spectral_finish_row(fit, p->row_rule, degree, p->rows->cols, row);
+    }
+    return HUDDLE_OK;
+}
+
+static huddle_status place_views(huddle_context *context, const hd_fit *fit,
+                                 const hd_spectral_options *options, const huddle_points *x,
+                                 huddle_dense *rows, int64_t *same) {
+    huddle_status status = HUDDLE_OK;
+    huddle_csr w = {0};
+    placing_views p = {fit, &w, options->embed.rows, rows};
+    const double *eigenvalues = fit->embedding.f.eigenvalues;
+    TRY(huddle_dense_fetch(&fit->embedding.f.vectors));
+    TRY(hd_spectral_weigh_new_views(context, fit, &options->knn, x, &w, same));
+    TRY(huddle_dense_new(x->n, fit->embedding.f.rows.cols, rows));
+    TRY(hd_parallel(context, "predict", x->n, ROWS_PER_CHUNK, place_by_edges, &p));
+    if (strcmp(p.row_rule, "commute") == 0)
+        TRY(huddle_embed_commute_rows(rows, eigenvalues, rows));
+done:
+    huddle_csr_free(&w);
+    return status;
 }
 
 /* Rows are placed independently of each other: the label of a point does not depend on its
@@ -146,6 +201,8 @@ huddle_status hd_spectral_place(huddle_context *context, const hd_fit *fit, cons
     if (!hd_points_present(points) || !fit->embedding.present)
         FAIL(HUDDLE_UNSUPPORTED,
              "a model fitted to a given graph or embedding cannot label new points");
+    if (fit->views.count > 0)
+        return place_views(context, fit, options, x, rows, same);
     TRY(huddle_dense_fetch(&fit->embedding.f.vectors));
     TRY(hd_step_prepare_new(context, fit, x, &owned, &view));
     TRY(huddle_points_fetch(&view));

@@ -5,6 +5,9 @@
 
 #include "steps/options.h"
 
+/* How far new row i may be from a training row that it is taken for. */
+double hd_spectral_same_distance(const huddle_points *x, int64_t i);
+
 /* Rows of the embedding for new points, by the options of a method. same[i] (n) is the training row
  * that new row i equals and whose row of the embedding it has, or -1. */
 typedef huddle_status hd_step_place(huddle_context *context, const hd_fit *fit, const void *options,
@@ -20,6 +23,12 @@ huddle_status hd_spectral_query_neighbors(huddle_context *context, const hd_fit 
  * rounding is sufficient: a row that was prepared in another batch may differ in the last bit. */
 int64_t hd_spectral_same_row(const huddle_points *x, int64_t i, const huddle_knn_options *options,
                              const huddle_neighbors *neighbors);
+
+/* Completes a sum of w_xj / sqrt(d_j) v_j to a row of the embedding: divides it by sqrt(d_x) and
+ * the eigenvalues of the graph, d_x being the degree of the new point, and applies the rule, but
+ * for that of commute rows. */
+void hd_spectral_finish_row(const hd_fit *fit, const char *rule, double degree, int64_t columns,
+                            double *row);
 
 /* Rows of the embedding for new points, by the neighbours among the training points they have:
  *

@@ -7,6 +7,7 @@
 #include "matrix/resident.h"
 #include "steps/near.h"
 #include "steps/prepare.h"
+#include "steps/views.h"
 
 #include <string.h>
 
@@ -59,6 +60,41 @@ done:
     return status;
 }
 
+/* The label with the largest sum of weights among the edges of a new point; of equal ones that of
+ * the heaviest edge, and then of the first. */
+static int32_t elect_by_edges(const huddle_csr *w, int64_t i, const int32_t *labels) {
+    double most = -1, heaviest = -1;
+    int32_t elected = 0;
+    for (int64_t e = w->offsets[i]; e < w->offsets[i + 1]; e++) {
+        int32_t label = labels[w->columns[e]];
+        double votes = count_votes(w, i, labels, label), weight = w->values[e];
+        if (votes > most || (votes == most && weight > heaviest)) {
+            most = votes;
+            heaviest = weight;
+            elected = label;
+        }
+    }
+    return elected;
+}
+
+/* The neighbours of all views vote, each with the weight of its edge in their mean. */
+static huddle_status predict_by_views(huddle_context *context, const hd_fit *fit,
+                                      const huddle_knn_options *knn, const huddle_points *x,
+                                      int32_t *labels) {
+    huddle_status status = HUDDLE_OK;
+    huddle_csr w = {0};
+    int64_t *same = NULL;
+    const int32_t *known = fit->clusters.labels;
+    ALLOC(same, x->n);
+    TRY(hd_spectral_weigh_new_views(context, fit, knn, x, &w, same));
+    for (int64_t i = 0; i < x->n; i++)
+        labels[i] = same[i] >= 0 ? known[same[i]] : elect_by_edges(&w, i, known);
+done:
+    huddle_csr_free(&w);
+    huddle_free(same);
+    return status;
+}
+
 /* Neighbours are searched in the prepared points, which a model of a given graph does not have. */
 static huddle_status predict_refined(huddle_context *context, const hd_fit *fit,
                                      const hd_spectral_options *options, const huddle_points *x,
@@ -69,6 +105,8 @@ static huddle_status predict_refined(huddle_context *context, const hd_fit *fit,
     if (!hd_points_present(points))
         FAIL(HUDDLE_UNSUPPORTED,
              "a model fitted to a given graph or embedding cannot label new points");
+    if (fit->views.count > 0)
+        return predict_by_views(context, fit, &options->knn, x, labels);
     TRY(hd_step_prepare_new(context, fit, x, &owned, &view));
     if (strcmp(fit->refined.from, "kmeans") == 0)
         TRY(huddle_kmeans_assign(context, &view, &fit->refined.centres, labels));

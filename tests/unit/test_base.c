@@ -208,10 +208,12 @@ typedef struct example {
     const char *scale;
     huddle_rule prepare;
     huddle_range n_clusters;
+    huddle_numbers weights;
 } example;
 
 static const char *const scales[] = {"mean", "knn", NULL};
 static const char *const rules[] = {"none", "pca:R", NULL};
+static const char *const equal[] = {"equal", NULL};
 
 static const huddle_option table[] = {
     HD_INT(example, count, "5", 1, 100, "how many"),
@@ -221,6 +223,7 @@ static const huddle_option table[] = {
     HD_CHOICE(example, scale, "knn", scales, "how to scale"),
     HD_RULE(example, prepare, "none", rules, "what to do first"),
     HD_RANGE_AUTO(example, n_clusters, "auto", 1, 1000, "clusters"),
+    HD_NUMBERS(example, weights, "equal", equal, 0, INFINITY, "weights"),
     {0}};
 
 static void options_have_defaults_and_read_text(void **state) {
@@ -235,13 +238,14 @@ static void options_have_defaults_and_read_text(void **state) {
     assert_ok(huddle_options_set(table, &e, "prepare", "pca:40"));
     assert_ok(huddle_options_set(table, &e, "n_clusters", "2-20"));
     assert_ok(huddle_options_set(table, &e, "seed", "18446744073709551615"));
+    assert_true(e.weights.name == equal[0] && e.weights.count == 0);
+    assert_ok(huddle_options_set(table, &e, "weights", "2,.5,1e3"));
+    assert_true(e.weights.name == NULL && e.weights.count == 3 && e.weights.values[1] == .5);
     assert_true(e.gamma == 2.5e-3 && e.prepare.r == 40 && e.seed == UINT64_MAX);
     assert_int_equal(e.n_clusters.last, 20);
-    static const char *const texts[][2] = {{"gamma", "0.0025"},
-                                           {"prepare", "pca:40"},
-                                           {"n_clusters", "2-20"},
-                                           {"snap", "true"},
-                                           {"seed", "18446744073709551615"}};
+    static const char *const texts[][2] = {
+        {"gamma", "0.0025"},       {"prepare", "pca:40"}, {"n_clusters", "2-20"},
+        {"weights", "2,0.5,1000"}, {"snap", "true"},      {"seed", "18446744073709551615"}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         char text[64];
         assert_ok(huddle_options_get(table, &e, texts[i][0], text, sizeof text));
@@ -264,6 +268,11 @@ static void misfits_are_named(void **state) {
         {"prepare", "pca", "prepare = pca: expected one of none|pca:R"},
         {"prepare", "pca:0", "prepare = pca:0"},
         {"n_clusters", "9-3", "n_clusters = 9-3"},
+        {"weights", "1,-2", "weights = 1,-2: expected one of equal|numbers"},
+        {"weights", "1,", "weights = 1,"},
+        {"weights", "1 2", "weights = 1 2"},
+        {"weights", "auto", "weights = auto"},
+        {"weights", "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1", "weights = 1,"},
         {"sed", "1", "no option named 'sed'; did you mean 'seed'?"},
         {"nonsense", "1", "no option named 'nonsense'"},
     };

@@ -220,6 +220,33 @@ static void sparse_rows_of_equal_hash_are_compared(void **state) {
     huddle_distinct_free(&distinct);
 }
 
+/* Rows are equal if they are in both; without equal rows in one no two are. */
+static void matrices_are_joined(void **state) {
+    (void)state;
+    float a[] = {1, 1, 2, 1, 2, 1}, b[] = {5, 5, 5, 6, 5, 6}, c[] = {1, 2, 3, 4, 5, 6};
+    float *values[] = {a, b, c};
+    huddle_distinct parts[3], joined;
+    for (int v = 0; v < 3; v++) {
+        huddle_points x = {6, 1, 1, values[v], NULL, NULL, NULL};
+        assert_ok(huddle_points_distinct(NULL, &x, &parts[v]));
+    }
+    assert_ok(huddle_distinct_join(NULL, 2, parts, &joined));
+    static const int32_t of[] = {0, 0, 1, 2, 1, 2};
+    static const int64_t first[] = {0, 2, 3}, copies[] = {2, 2, 2};
+    assert_int_equal(joined.n, 6);
+    assert_int_equal(joined.count, 3);
+    assert_memory_equal(joined.of, of, sizeof of);
+    assert_memory_equal(joined.first, first, sizeof first);
+    assert_memory_equal(joined.copies, copies, sizeof copies);
+    huddle_distinct_free(&joined);
+    assert_ok(huddle_distinct_join(NULL, 3, parts, &joined));
+    assert_int_equal(joined.n, 6);
+    assert_int_equal(joined.count, 6);
+    assert_null(joined.of);
+    for (int v = 0; v < 3; v++)
+        huddle_distinct_free(&parts[v]);
+}
+
 static huddle_status find(void *argument) {
     huddle_distinct distinct;
     huddle_status status = huddle_points_distinct(NULL, argument, &distinct);
@@ -243,6 +270,7 @@ int main(void) {
         cmocka_unit_test(rows_that_all_differ_need_no_arrays),
         cmocka_unit_test(rows_of_equal_hash_are_compared),
         cmocka_unit_test(sparse_rows_of_equal_hash_are_compared),
+        cmocka_unit_test(matrices_are_joined),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
