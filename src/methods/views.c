@@ -58,8 +58,7 @@ huddle_status hd_method_make_views(hd_method_run *run, const hd_spectral_options
     fit->views.count = count;
     for (int32_t v = 0; v < count; v++)
         TRY(prepare_view(run, options, v, &equal[v]));
-    TRY_STAGE(context, HD_STAGE_DISTINCT,
-              hd_step_merge_views(context, options->knn.n_neighbors, equal, fit));
+    TRY_STAGE(context, HD_STAGE_DISTINCT, hd_step_merge_views(context, options, equal, fit));
     TRY(hd_spectral_make_view_graphs(context, options, run->n_clusters, fit));
     TRY_STAGE(context, HD_STAGE_GRAPH,
               hd_decide_view_weights(context, options, run->n_clusters, fit));

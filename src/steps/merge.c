@@ -130,15 +130,18 @@ bool hd_step_keeps_copies(const hd_spectral_options *options) {
     return options->duplicates != NULL && strcmp(options->duplicates, "keep") == 0;
 }
 
-huddle_status hd_step_merge_by(huddle_context *context, const hd_spectral_options *options,
-                               hd_fit *fit) {
-    hd_fit_rows *rows = &fit->rows;
-    if (!hd_step_keeps_copies(options))
-        return hd_step_merge(context, options->knn.n_neighbors, fit);
+static void keep_copies(hd_fit_rows *rows) {
     rows->n = hd_fit_rows_total(rows);
     huddle_distinct_free(&rows->nodes);
     huddle_distinct_free(&rows->equal);
     rows->equal = (huddle_distinct){.n = rows->n, .count = rows->n};
+}
+
+huddle_status hd_step_merge_by(huddle_context *context, const hd_spectral_options *options,
+                               hd_fit *fit) {
+    if (!hd_step_keeps_copies(options))
+        return hd_step_merge(context, options->knn.n_neighbors, fit);
+    keep_copies(&fit->rows);
     return HUDDLE_OK;
 }
 
@@ -165,17 +168,21 @@ done:
     return status;
 }
 
-huddle_status hd_step_merge_views(huddle_context *context, int32_t n_neighbors,
+huddle_status hd_step_merge_views(huddle_context *context, const hd_spectral_options *options,
                                   const huddle_distinct *equal, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     hd_fit_rows *rows = &fit->rows;
     huddle_distinct among = {0}, *nodes = &rows->nodes;
     huddle_points kept = {0};
+    if (hd_step_keeps_copies(options)) {
+        keep_copies(rows);
+        return status;
+    }
     TRY(huddle_distinct_join(context, fit->views.count, equal, &rows->equal));
     TRY(find_among_views(context, fit, &among));
     if (among.count < rows->equal.n)
         TRY(compose_distinct(&rows->equal, &among, nodes));
-    if (nodes->n == 0 || !hd_step_copies_matter(nodes, n_neighbors)) {
+    if (nodes->n == 0 || !hd_step_copies_matter(nodes, options->knn.n_neighbors)) {
         huddle_distinct_free(nodes);
         goto done;
     }

@@ -24,9 +24,9 @@ bool hd_step_keeps_copies(const hd_spectral_options *options);
 huddle_status hd_step_merge_keeping(huddle_context *context, int32_t n_neighbors, hd_fit *fit,
                                     huddle_points *whole, bool *borrowed);
 
-/* hd_step_merge() for the views of a fit: rows are equal only if they are in every view. equal: for
- * each view, which rows of it are. */
-huddle_status hd_step_merge_views(huddle_context *context, int32_t n_neighbors,
+/* hd_step_merge_by() for the views of a fit: rows are equal only if they are in every view. equal:
+ * for each view, which rows of it are. */
+huddle_status hd_step_merge_views(huddle_context *context, const hd_spectral_options *options,
                                   const huddle_distinct *equal, hd_fit *fit);
 
 /* Whether equal rows would fill the neighbour lists of a row, or many places in all of them; else
