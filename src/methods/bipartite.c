@@ -28,7 +28,6 @@
 #include "steps/supernodes.h"
 
 #include <math.h>
-#include <string.h>
 
 typedef struct bipartite_options {
     hd_spectral_options spectral;

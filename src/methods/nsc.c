@@ -24,13 +24,9 @@
  * sqrt(d_x d_j) and the regression p(x), f = (sum_j s_xj f_j + mu p(x)) / (1 + mu). */
 #include "base/check.h"
 #include "base/options.h"
-#include "base/parallel.h"
 #include "decide/memory.h"
-#include "matrix/points.h"
 #include "methods/reduce.h"
 #include "methods/spectral.h"
-#include "steps/embed.h"
-#include "steps/kmeans.h"
 #include "steps/medoids.h"
 #include "steps/merge.h"
 #include "steps/nonnegative.h"

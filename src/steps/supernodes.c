@@ -9,7 +9,6 @@
 
 #include <lapacke.h>
 #include <math.h>
-#include <string.h>
 
 /* Added to the length of each edge, so that of paths over edges of the largest weight, in a graph
  * of equal weights all of them, the one with the fewest edges is the shortest. */
