@@ -77,9 +77,9 @@ function(huddle_share_internals)
   endforeach()
 endfunction()
 
-# The number in the names under which programs load the libraries (libhuddle.so.0). It is not the
+# The number in the names under which programs load the libraries (libhuddle.so.1). It is not the
 # version: it is raised by the first change after a release that breaks binary compatibility.
-set(huddle_soversion 0)
+set(huddle_soversion 1)
 
 # huddle_library(TARGET NAME OBJECTS ... LIBRARIES ...): the shared library libNAME.so.
 function(huddle_library target name)

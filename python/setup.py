@@ -53,7 +53,7 @@ def copy_libraries(build, target):
         subprocess.run(["cmake", "--install", str(build), "--prefix", prefix, "--strip"],
                        check=True, stdout=subprocess.DEVNULL)
         installed = pathlib.Path(prefix)
-        # The run-time names, such as libhuddle.so.0, are links to the files with the full version.
+        # The run-time names, such as libhuddle.so.1, are links to the files with the full version.
         libraries = sorted(p for p in installed.glob("lib/**/libhuddle*.so.*") if p.is_symlink())
         found = {source.name.partition(".")[0] for source in libraries}
         if found != LIBRARIES:

@@ -21,7 +21,7 @@ while read -r name packages; do
     for package in $packages; do
         file=$(cd "$target" && ls "${package}"_*.deb 2>/dev/null || true)
         arguments="$arguments ${file:+/packages/}${file:-$package}"
-        case $package in libhuddle0) ;; *huddle*) arguments="$arguments $(cd "$target" && ls libhuddle0_*.deb |
+        case $package in libhuddle1) ;; *huddle*) arguments="$arguments $(cd "$target" && ls libhuddle1_*.deb |
             sed 's|^|/packages/|')" ;; esac
     done
     if chroot "$root" sh -euc "export DEBIAN_FRONTEND=noninteractive

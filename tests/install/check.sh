@@ -43,7 +43,7 @@ for name in libhuddle libhuddle-io libhuddle-report; do
         awk '$2 != "A" && $3 !~ /^huddle_/ && $3 !~ /@@HUDDLE_PRIVATE$/ { print $3 }')
     [ -z "$foreign" ] || { echo "$name exports without the prefix huddle_: $foreign" >&2; exit 1; }
 done
-soname=libhuddle.so.0 # cmake/modules.cmake
+soname=libhuddle.so.1 # cmake/modules.cmake
 ldd "$scratch/usr/bin/huddle" | grep -q "^[[:space:]]*$soname =>" ||
     { echo "the tool does not load $soname" >&2; exit 1; }
 for file in include/huddle/huddle.h share/man/man1/huddle.1; do
