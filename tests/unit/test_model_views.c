@@ -69,6 +69,7 @@ static void rows_that_are_equal_in_all_views_are_merged(void **state) {
         copies[v] = repeated(&views[v], 100, 780); /* 7 or 8 times each */
     compare_mean(copies, 100);
     huddle_model *model = fitted("ssc", NULL, copies);
+    assert_int_equal(model->fit.rows.equal.count, 100);
     const int32_t *labels = huddle_model_labels(model, NULL);
     for (int64_t i = 100; i < 780; i++)
         assert_int_equal(labels[i], labels[i % 100]);
