@@ -174,6 +174,9 @@ static void new_points_must_have_the_views_of_the_fit(void **state) {
     huddle_model *model = fitted("sc", NULL, views);
     assert_refused(huddle_model_predict(NULL, model, views, labels), HUDDLE_INVALID,
                    "the model was fitted to 2 views of its points, but there is 1");
+    huddle_points three[] = {views[0], views[1], views[1]};
+    assert_refused(huddle_model_predict_views(NULL, model, 3, three, labels), HUDDLE_INVALID,
+                   "the model was fitted to 2 views of its points, but there are 3");
     huddle_points swapped[] = {views[0], views[0]}, mixed[] = {views[0], few[1]};
     assert_refused(huddle_model_predict_views(NULL, model, 2, swapped, labels), HUDDLE_INVALID,
                    "view 2: there are 4 features, the model was fitted to 6");
