@@ -410,6 +410,7 @@ class LocalDiscriminantModels(Clusterer):
         metric: Literal["euclidean", "cosine"] = 'euclidean',
         recall: float = 0.995,
         scale: Literal["selftune", "mean", "knn", "global", "binary"] = 'selftune',
+        delta: float | str = 'auto',
         connect: Literal["auto", "true", "false", "small"] | bool = 'auto',
         alpha: float | str = 'auto',
         embed_solver: Literal["auto", "dense", "chebyshev", "arpack"] = 'auto',
@@ -460,6 +461,7 @@ class SpectralEmbeddedClustering(Clusterer):
         metric: Literal["euclidean", "cosine"] = 'euclidean',
         recall: float = 0.995,
         scale: Literal["selftune", "mean", "knn", "global", "binary"] = 'selftune',
+        delta: float | str = 'auto',
         connect: Literal["auto", "true", "false", "small"] | bool = 'auto',
         mu: float = 1,
         gamma: float | str = 'auto',
@@ -666,6 +668,59 @@ class LandmarkSpectralClustering(Clusterer):
         memory: int | str | None = None,
     ) -> None: ...
 
+class L1Graph(Clusterer):
+    labels_: NDArray[np.int32]
+    n_clusters_: int
+    confidence_: NDArray[np.float64]
+    silhouette_samples_: NDArray[np.float64]
+    range_labels_: dict[int, NDArray[np.int32]]
+    embedding_: NDArray[np.float64]
+    eigenvalues_: NDArray[np.float64]
+    affinity_matrix_: csr_matrix
+    cluster_centers_: NDArray[np.float64]
+    inertia_: float
+    n_iter_: int
+    warnings_: list[str]
+    warning_codes_: list[str]
+    info_: dict[str, Any]
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    def __init__(
+        self,
+        n_clusters: int | tuple[int, int] | range | str = 'auto',
+        *,
+        prepare: str = 'auto',
+        knn_solver: Literal["auto", "brute", "approximate", "pcabound", "kdtree", "cells"] = 'auto',
+        n_neighbors: int = 5,
+        metric: Literal["euclidean", "cosine"] = 'euclidean',
+        recall: float = 0.995,
+        scale: Literal["selftune", "mean", "knn", "global", "binary"] = 'selftune',
+        delta: float | str = 'auto',
+        dictionary: int = 50,
+        sparsity: float = 0.1,
+        beta: float = 0.1,
+        laplacians: int = 1,
+        codes_tol: float = 1e-06,
+        codes_max_iter: int = 100,
+        connect: Literal["auto", "true", "false", "small"] | bool = 'auto',
+        embed_solver: Literal["auto", "dense", "chebyshev", "arpack"] = 'auto',
+        embed_max_iter: int = 100,
+        tol: float = 0.0001,
+        rows: Literal["unit", "sym", "rw", "commute"] = 'unit',
+        verify: Literal["auto", "inertia", "probe", "none"] = 'auto',
+        n_init: int = 50,
+        kmeans_max_iter: int = 300,
+        kmeans_tol: float = 0.0001,
+        init: Literal["k-means++", "sample"] = 'k-means++',
+        full_restarts: bool = False,
+        random_state: int | np.random.RandomState | None = 0,
+        n_jobs: int | None = -1,
+        engine: Any = 'cpu',
+        progress: bool | Callable[[str, float, float], object] | None = None,
+        verbose: int = 0,
+        memory: int | str | None = None,
+    ) -> None: ...
+
 class DiscriminativeKMeans(Clusterer):
     labels_: NDArray[np.int32]
     n_clusters_: int
@@ -699,6 +754,171 @@ class DiscriminativeKMeans(Clusterer):
         memory: int | str | None = None,
     ) -> None: ...
 
+class BipartiteSpectralClustering(Clusterer):
+    labels_: NDArray[np.int32]
+    n_clusters_: int
+    confidence_: NDArray[np.float64]
+    silhouette_samples_: NDArray[np.float64]
+    range_labels_: dict[int, NDArray[np.int32]]
+    embedding_: NDArray[np.float64]
+    eigenvalues_: NDArray[np.float64]
+    affinity_matrix_: csr_matrix
+    cluster_centers_: NDArray[np.float64]
+    inertia_: float
+    n_iter_: int
+    warnings_: list[str]
+    warning_codes_: list[str]
+    info_: dict[str, Any]
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    def __init__(
+        self,
+        n_clusters: int | tuple[int, int] | range | str = 'auto',
+        *,
+        affinity: Literal["features", "distances", "precomputed", "precomputed_nearest_neighbors"] = 'features',
+        prepare: str = 'auto',
+        knn_solver: Literal["auto", "brute", "approximate", "pcabound", "kdtree", "cells"] = 'auto',
+        n_neighbors: int = 5,
+        metric: Literal["euclidean", "cosine"] = 'euclidean',
+        recall: float = 0.995,
+        scale: Literal["selftune", "mean", "knn", "global", "binary"] = 'selftune',
+        delta: float | str = 'auto',
+        connect: Literal["auto", "true", "false", "small"] | bool = 'auto',
+        n_supernodes: int | str = 'auto',
+        generations: int = 1,
+        rows: Literal["unit", "sym", "rw", "commute"] = 'unit',
+        n_init: int = 50,
+        kmeans_max_iter: int = 300,
+        kmeans_tol: float = 0.0001,
+        init: Literal["k-means++", "sample"] = 'k-means++',
+        full_restarts: bool = False,
+        random_state: int | np.random.RandomState | None = 0,
+        n_jobs: int | None = -1,
+        engine: Any = 'cpu',
+        progress: bool | Callable[[str, float, float], object] | None = None,
+        verbose: int = 0,
+        memory: int | str | None = None,
+    ) -> None: ...
+
+class NonnegativeSpectralClustering(Clusterer):
+    labels_: NDArray[np.int32]
+    n_clusters_: int
+    confidence_: NDArray[np.float64]
+    silhouette_samples_: NDArray[np.float64]
+    range_labels_: dict[int, NDArray[np.int32]]
+    embedding_: NDArray[np.float64]
+    eigenvalues_: NDArray[np.float64]
+    affinity_matrix_: csr_matrix
+    cluster_centers_: NDArray[np.float64]
+    inertia_: float
+    n_iter_: int
+    warnings_: list[str]
+    warning_codes_: list[str]
+    info_: dict[str, Any]
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    def __init__(
+        self,
+        n_clusters: int | tuple[int, int] | range | str = 'auto',
+        *,
+        prepare: str = 'auto',
+        knn_solver: Literal["auto", "brute", "approximate", "pcabound", "kdtree", "cells"] = 'auto',
+        n_neighbors: int = 5,
+        metric: Literal["euclidean", "cosine"] = 'euclidean',
+        recall: float = 0.995,
+        scale: Literal["selftune", "mean", "knn", "global", "binary"] = 'selftune',
+        delta: float | str = 'auto',
+        connect: Literal["auto", "true", "false", "small"] | bool = 'auto',
+        embed_solver: Literal["auto", "dense", "chebyshev", "arpack"] = 'auto',
+        embed_max_iter: int = 100,
+        tol: float = 0.0001,
+        rows: Literal["unit", "sym", "rw", "commute"] = 'unit',
+        verify: Literal["auto", "inertia", "probe", "none"] = 'auto',
+        discrimination: float = 0.1,
+        ridge: float | str = 'auto',
+        orthogonality: float | str = 'auto',
+        update_tol: float = 1e-06,
+        update_max_iter: int = 1000,
+        n_init: int = 50,
+        kmeans_max_iter: int = 300,
+        kmeans_tol: float = 0.0001,
+        init: Literal["k-means++", "sample"] = 'k-means++',
+        full_restarts: bool = False,
+        random_state: int | np.random.RandomState | None = 0,
+        n_jobs: int | None = -1,
+        engine: Any = 'cpu',
+        progress: bool | Callable[[str, float, float], object] | None = None,
+        verbose: int = 0,
+        memory: int | str | None = None,
+    ) -> None: ...
+
+class GaussianMixture(Clusterer):
+    labels_: NDArray[np.int32]
+    n_clusters_: int
+    confidence_: NDArray[np.float64]
+    silhouette_samples_: NDArray[np.float64]
+    range_labels_: dict[int, NDArray[np.int32]]
+    cluster_centers_: NDArray[np.float64]
+    inertia_: float
+    n_iter_: int
+    warnings_: list[str]
+    warning_codes_: list[str]
+    info_: dict[str, Any]
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    def __init__(
+        self,
+        n_clusters: int | tuple[int, int] | range | str = 'auto',
+        *,
+        prepare: str = 'none',
+        covariance: Literal["auto", "full", "tied", "diagonal", "spherical"] = 'auto',
+        floor: float = 1e-06,
+        max_iter: int = 300,
+        tol: float = 0.0001,
+        n_init: int = 5,
+        init: Literal["k-means++", "sample"] = 'k-means++',
+        random_state: int | np.random.RandomState | None = 0,
+        n_jobs: int | None = -1,
+        engine: Any = 'cpu',
+        progress: bool | Callable[[str, float, float], object] | None = None,
+        verbose: int = 0,
+        memory: int | str | None = None,
+    ) -> None: ...
+
+class AdaptiveNeighborsClustering(Clusterer):
+    labels_: NDArray[np.int32]
+    n_clusters_: int
+    confidence_: NDArray[np.float64]
+    silhouette_samples_: NDArray[np.float64]
+    range_labels_: dict[int, NDArray[np.int32]]
+    cluster_centers_: NDArray[np.float64]
+    inertia_: float
+    n_iter_: int
+    warnings_: list[str]
+    warning_codes_: list[str]
+    info_: dict[str, Any]
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    def __init__(
+        self,
+        n_clusters: int | tuple[int, int] | range | str = 'auto',
+        *,
+        prepare: str = 'none',
+        n_neighbors: int = 10,
+        max_iter: int = 50,
+        n_init: int = 50,
+        kmeans_max_iter: int = 300,
+        kmeans_tol: float = 0.0001,
+        init: Literal["k-means++", "sample"] = 'k-means++',
+        full_restarts: bool = False,
+        random_state: int | np.random.RandomState | None = 0,
+        n_jobs: int | None = -1,
+        engine: Any = 'cpu',
+        progress: bool | Callable[[str, float, float], object] | None = None,
+        verbose: int = 0,
+        memory: int | str | None = None,
+    ) -> None: ...
+
 ESTIMATORS: tuple[type[Clusterer], ...]
 
 def load(
@@ -708,4 +928,4 @@ def load(
     engine: Any = 'cpu',
 ) -> Clusterer: ...
 
-__all__ = ["SpectralShrunkClustering", "SpectralClustering", "KMeans", "PCAKMeans", "PCASpectralClustering", "LDAKMeans", "LDASpectralClustering", "LocalLearningClustering", "LocalDiscriminantModels", "SpectralEmbeddedClustering", "SPLS", "NormalizedCuts", "SelfTuningSpectralClustering", "LandmarkSpectralClustering", "DiscriminativeKMeans"]
+__all__ = ["SpectralShrunkClustering", "SpectralClustering", "KMeans", "PCAKMeans", "PCASpectralClustering", "LDAKMeans", "LDASpectralClustering", "LocalLearningClustering", "LocalDiscriminantModels", "SpectralEmbeddedClustering", "SPLS", "NormalizedCuts", "SelfTuningSpectralClustering", "LandmarkSpectralClustering", "L1Graph", "DiscriminativeKMeans", "BipartiteSpectralClustering", "NonnegativeSpectralClustering", "GaussianMixture", "AdaptiveNeighborsClustering"]

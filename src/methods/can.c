@@ -175,7 +175,7 @@ static int32_t elect_label(int32_t count, const int32_t *index, const double *we
 }
 
 /* The weights that a new point would have before neighbours are adapted: the nearest get those of
- * (40), the last of the list none. */
+ * (47), the last of the list none. */
 static int32_t label_new(const huddle_neighbors *to, int64_t i, double *weights,
                          const int32_t *labels) {
     const int32_t *index = to->index + i * to->k;
