@@ -22,8 +22,8 @@ from ._signature import with_options
 __all__ = ["cluster_path", "ClusterPath"]
 
 # Options of the method that do not apply to a path.
-_UNUSED_OPTIONS = {"seed", "preset", "gamma", "guard", "affinity", "n_init", "init",
-                  "full_restarts", "kmeans_max_iter", "kmeans_tol"}
+_UNUSED_OPTIONS = {"seed", "preset", "gamma", "guard", "affinity", "view_weights", "n_init",
+                   "init", "full_restarts", "kmeans_max_iter", "kmeans_tol"}
 _PARAMETERS = [p for p in method_parameters("ssc") if p.name not in _UNUSED_OPTIONS]
 
 _MAX_ROWS = 500  # rows that plot() draws

@@ -46,7 +46,6 @@ def cluster_path(
     tol: float = 0.0001,
     rows: Literal["unit", "sym", "rw", "commute"] = 'unit',
     verify: Literal["auto", "inertia", "probe", "none"] = 'auto',
-    view_weights: Sequence[float] | str = 'auto',
     shrink_neighbors: int = 5,
     shrink_scale: Literal["selftune", "mean", "knn", "global", "binary"] = 'mean',
     shrink_delta: float | str = 'auto',

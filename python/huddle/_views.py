@@ -16,8 +16,8 @@ def is_views(X):
 def validate_views(estimator, X, reset, **options):
     """Return the list of validated views; the first has the estimator's features.
 
-    X may be one matrix if the estimator was fitted to one. `_view_features` of the estimator are the
-    numbers of features, None for one matrix.
+    X may be one matrix if the estimator was fitted to one. `_view_features` of the estimator has the
+    numbers of features; None for one matrix.
     """
     name = type(estimator).__name__
     expected = None if reset else estimator._view_features
