@@ -164,6 +164,10 @@ static void touching_clouds_are_divided(void **state) {
     /* Also where a border point has more neighbours on the other side. */
     assert_ok(huddle_model_predict(NULL, model, &x, truth));
     assert_memory_equal(truth, huddle_model_labels(model, NULL), sizeof truth);
+    /* Whatever the points around it have. */
+    model->fit.clusters.labels[5] = (model->fit.clusters.labels[5] + 1) % 3;
+    assert_ok(huddle_model_predict(NULL, model, &x, truth));
+    assert_int_equal(truth[5], model->fit.clusters.labels[5]);
     assert_int_equal(model->fit.clusters.kmeans.stop, HUDDLE_STOP_CONVERGED);
     huddle_model_free(model);
     huddle_points_free(&x);
@@ -184,6 +188,17 @@ static void too_many_components_are_joined(void **state) {
     }
     assert_int_equal(most, 1);
     huddle_model_free(model);
+    huddle_points_free(&x);
+}
+
+static void neighbours_are_doubled(void **state) {
+    (void)state;
+    huddle_points x = clouds(120, 6, 60, NULL);
+    hd_step_can_options options = {2, 7, 50, 0, "auto"};
+    hd_step_can can = {0};
+    assert_ok(hd_step_can_run(NULL, &x, &options, &can));
+    assert_int_equal(can.n_neighbors, 28);
+    hd_step_can_free(&can);
     huddle_points_free(&x);
 }
 
@@ -217,6 +232,10 @@ static void copies_have_equal_labels(void **state) {
         for (int i = 0; i < ROWS; i += 3)
             mean += (double)x.values[i * 3] / (ROWS / 3);
         assert_close(model->fit.clusters.centres.values[0], mean, 1e-5);
+        mean = 0;
+        for (int i = 1; i < ROWS; i += 3)
+            mean += (double)x.values[i * 3] / (ROWS / 3);
+        assert_close(model->fit.clusters.centres.values[3], mean, 1e-5);
         huddle_model_free(model);
         huddle_points_free(&x);
     }
@@ -245,6 +264,9 @@ static void new_points_are_labelled_by_their_neighbours(void **state) {
     assert_ok(huddle_model_predict(NULL, model, &y, labels));
     assert_int_equal(labels[0], huddle_model_labels(model, NULL)[0]);
     assert_int_not_equal(labels[0], huddle_model_labels(model, NULL)[9]);
+    y.values[0] = 2.64f; /* the nearest is on the left, but most are on the right */
+    assert_ok(huddle_model_predict(NULL, model, &y, labels));
+    assert_int_equal(labels[0], huddle_model_labels(model, NULL)[9]);
     huddle_model_free(model);
     huddle_points_free(&x);
     huddle_points_free(&y);
@@ -304,6 +326,7 @@ int main(void) {
         cmocka_unit_test(clusters_are_components),
         cmocka_unit_test(touching_clouds_are_divided),
         cmocka_unit_test(too_many_components_are_joined),
+        cmocka_unit_test(neighbours_are_doubled),
         cmocka_unit_test(too_few_rounds_end_with_kmeans),
         cmocka_unit_test(copies_have_equal_labels),
         cmocka_unit_test(new_points_are_labelled_by_their_neighbours),
