@@ -70,7 +70,7 @@ def test_enumerations(tmp_path):
     for prefix, struct in (("OPTION", _library.Option), ("ARRAY", _library.Array)):
         values.update({f"HUDDLE_{prefix}_{name}": value for name, value in vars(struct).items()
                        if name.isupper() and isinstance(value, int)})
-    assert len(values) == 23
+    assert len(values) == 24
     checks = [f'_Static_assert({name} == {value}, "{name}");' for name, value in values.items()]
     (tmp_path / "values.c").write_text("\n".join(["#include <huddle/huddle.h>", *checks, ""]))
     subprocess.run(["cc", "-std=c11", "-fsyntax-only", f"-I{ROOT / 'include'}",
