@@ -108,7 +108,7 @@ def shared_names(code):
     patterns = (r"^(?:typedef )?(?:struct|enum|union) (\w+) \{", r"^\} (\w+);",
                 r"^#define (\w+)", r"^typedef [^{;]*?(\w+);", r"^typedef [^;{]*?\(\*(\w+)\)",
                 r"^typedef [^;{(]*?(\w+)\([^*]",
-                r"^(?!typedef|return|#)[a-z_][\w *]*?[ *](\w+)\(", r"^extern [^;]*?(\w+)(?:\[\])?;")
+                r"^(?!typedef|return|#)[a-z_][\w *]*?[ *](\w+)\(", r'^extern (?!"C")[^;]*?(\w+)(?:\[\])?;')
     found = set()
     for pattern in patterns:
         for match in re.finditer(pattern, code, re.MULTILINE):
@@ -192,7 +192,8 @@ def self_test():
     for good in ("#ifndef HUDDLE_SRC_A_H\n#define HUDDLE_SRC_A_H\n", "int hd_graph_sum(int a);\n",
                  "typedef struct hd_graph_rows {\n    int a;\n} hd_graph_rows;\n",
                  "enum { HD_GRAPH_WIDTH = 4 };\n",
-                 "typedef struct hd_graph_rows {\n    int (*step)(int a);\n} hd_graph_rows;\n"):
+                 "typedef struct hd_graph_rows {\n    int (*step)(int a);\n} hd_graph_rows;\n",
+                 'extern "C" {\n#endif\n\ntypedef struct hd_graph_rows {\n    int a;\n} hd_graph_rows;\n'):
         assert not faults_of(check_prefixes, "src/graph/a.h", good), good
     twice = {"src/a/a.h": "} hd_block;\n", "src/b/b.h": "} hd_block;\n"}
     assert len(faults_of(check_twice, twice)) == 1
