@@ -108,7 +108,7 @@ def shared_names(code):
     patterns = (r"^(?:typedef )?(?:struct|enum|union) (\w+) \{", r"^\} (\w+);",
                 r"^#define (\w+)", r"^typedef [^{;]*?(\w+);", r"^typedef [^;{]*?\(\*(\w+)\)",
                 r"^typedef [^;{(]*?(\w+)\([^*]",
-                r"^(?!typedef|return|#)[a-z_][\w *]*?[ *](\w+)\(", r'^extern (?!"C")[^;]*?(\w+)(?:\[\])?;')
+                r"^(?!typedef|return|#)[a-z_][\w *]*?[ *](\w+)\(", r"^extern [^;{]*?(\w+)(?:\[\])?;")
     found = set()
     for pattern in patterns:
         for match in re.finditer(pattern, code, re.MULTILINE):
