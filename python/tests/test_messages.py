@@ -59,7 +59,7 @@ def test_a_refused_parameter_changes_nothing():
 # ---- docstrings ------------------------------------------------------------------------------
 
 PYTHON_TYPE = re.compile(r"(int|float|str|bool|callable|None|RandomState instance|mpi4py.MPI.Comm|"
-                         r"range|tuple of \(int, int\)|'auto'|\{'[^{}]*'\})(, | or |$)")
+                         r"range|sequence of float|tuple of \(int, int\)|'auto'|\{'[^{}]*'\})(, | or |$)")
 
 
 @pytest.mark.parametrize("cls", ESTIMATORS)

@@ -115,7 +115,7 @@ static huddle_status label_rows(hd_method_run *run, const can_options *options,
         TRY(hd_step_kmeans_dense(run->context, &can.f, &kmeans, &fit->rows, clusters));
         clusters->kmeans.stop = HUDDLE_STOP_MAX_ITER;
     }
-    clusters->kmeans.n_iter = can.n_iter;
+    clusters->kmeans.n_iter = can.n_iter + 1; /* graphs: the one before all rounds is the first */
 done:
     hd_step_can_free(&can);
     return status;

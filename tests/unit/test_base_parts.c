@@ -134,8 +134,8 @@ static void codes_out_of_range_have_names(void **state) {
     assert_string_equal(huddle_status_name(HUDDLE_INTERNAL), "internal");
     assert_string_equal(huddle_status_name((huddle_status)(HUDDLE_INTERNAL + 1)), "unknown");
     assert_string_equal(huddle_status_name((huddle_status)-1), "unknown");
-    assert_string_equal(huddle_warning_name(HUDDLE_WARNING_OUTPUT), "output");
-    assert_string_equal(huddle_warning_name((huddle_warning_code)(HUDDLE_WARNING_OUTPUT + 1)),
+    assert_string_equal(huddle_warning_name(HUDDLE_WARNING_SINGULAR), "singular");
+    assert_string_equal(huddle_warning_name((huddle_warning_code)(HUDDLE_WARNING_SINGULAR + 1)),
                         "none");
 }
 

@@ -68,10 +68,13 @@ static void assert_finds_clouds(const huddle_model *model) {
     assert_true(scores.acc > 0.95);
 }
 
-/* Fits each method to x and predicts the same points. */
-static void assert_all_work(const huddle_points *x) {
+/* Fits each method to x and predicts the same points. by_direction: whether the clusters can be
+ * told apart by the directions of their points from the origin. */
+static void assert_all_work(const huddle_points *x, bool by_direction) {
     for (const huddle_method_text *const *text = huddle_methods(); *text != NULL; text++) {
         int32_t again[N], differing = 0;
+        if (!by_direction && strcmp((*text)->name, "l1graph") == 0)
+            continue; /* it scales points to norm 1 */
         print_message("    %s\n", (*text)->name);
         huddle_model *model = fit((*text)->name, x, NULL, NULL);
         assert_finds_clouds(model);
@@ -86,7 +89,7 @@ static void assert_all_work(const huddle_points *x) {
 static void sparse_points_are_clustered(void **state) {
     (void)state;
     huddle_points x = sparse_points();
-    assert_all_work(&x);
+    assert_all_work(&x, true);
     huddle_points_free(&x);
 }
 
@@ -94,7 +97,7 @@ static void points_far_from_the_origin_are_clustered(void **state) {
     (void)state;
     huddle_points x = dense_points(1e7);
     assert_non_null(x.shift);
-    assert_all_work(&x);
+    assert_all_work(&x, false);
     huddle_points_free(&x);
 }
 

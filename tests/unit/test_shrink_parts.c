@@ -5,6 +5,7 @@
 #include "base/engine.h"
 #include "shrink/linear.h"
 #include "shrink/problem.h"
+#include "shrink/published.h"
 #include "shrink/solver.h"
 #include "shrink_problems.h"
 
@@ -245,8 +246,8 @@ static void solvers_of_an_engine_are_tried_in_turn(void **state) {
     huddle_context_free(context);
 }
 
-/* Every name of the option is that of another solver; "auto" needs linear systems across processes
- * if the engine can solve them. */
+/* Every name of the option is that of another solver, but for the two that know no blocks; "auto"
+ * needs linear systems across processes if the engine can solve them. */
 static void solvers_are_found_by_name(void **state) {
     (void)state;
     hd_shrink_edges edges = {0};
@@ -255,7 +256,8 @@ static void solvers_are_found_by_name(void **state) {
     const char *const *names = hd_shrink_solver_names;
     for (int k = 1; names[k] != NULL; k++) {
         assert_ok(hd_shrink_find_solver(NULL, &edges, names[k], &solver));
-        assert_string_equal(solver->name, names[k]);
+        if (!hd_shrink_is_published(names[k]))
+            assert_string_equal(solver->name, names[k]);
         for (int j = 0; j < k; j++)
             assert_string_not_equal(names[j], names[k]);
     }
