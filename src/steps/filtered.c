@@ -173,7 +173,8 @@ huddle_status hd_step_filtered_pairs(huddle_context *context, const hd_prepare_o
     int64_t n = a->m, r = c + EXTRA < n ? c + EXTRA : n;
     filter f = {.a = a};
     const hd_prepare_operator filtered = {n, times_filter, &f};
-    double *v = NULL, *values = NULL, half = upper / 2, begin = hd_seconds(), residual, wanted;
+    double *v = NULL, *values = NULL, half = upper / 2, begin = hd_seconds();
+    double residual = 0, wanted;
     bool converged;
     memset(info, 0, sizeof *info);
     ALLOC(v, n * r);
