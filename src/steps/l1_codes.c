@@ -478,7 +478,7 @@ huddle_status hd_step_l1_couple(huddle_context *context, const hd_step_l1_proble
                                 huddle_csr *codes, huddle_alternation_info *passes) {
     huddle_status status = HUDDLE_OK;
     coding c = {0};
-    int64_t *order = NULL, *ends = NULL, count;
+    int64_t *order = NULL, *ends = NULL, count = 0;
     double before, now;
     hd_fit_alternation_reset(passes);
     passes->stop = HUDDLE_STOP_MAX_ITER;
