@@ -43,10 +43,12 @@ static huddle_status sizes_fit(const hd_fit *fit) {
         return HUDDLE_OK;
     if (m->weights == NULL || m->scales.values == NULL)
         return hd_fit_lacks("mixture_weights.npy or mixture_scales.npy");
+    /* In a file with an embedding centres are compared with that elsewhere, not with the points. */
+    HD_FIT_REQUIRE(clusters->centres.rows == c, "rows of centres.npy", clusters->centres.rows);
+    HD_FIT_REQUIRE(d == hd_fit_prepared_columns(&fit->prepared), "columns of centres.npy", d);
     int64_t rows = strcmp(m->covariance, "full") == 0   ? c * d
                    : strcmp(m->covariance, "tied") == 0 ? d
                                                         : c;
-    HD_FIT_REQUIRE(clusters->centres.rows == c, "rows of centres.npy", clusters->centres.rows);
     HD_FIT_REQUIRE(m->scales.rows == rows, "rows of mixture_scales.npy", m->scales.rows);
     HD_FIT_REQUIRE(m->scales.cols == (strcmp(m->covariance, "spherical") == 0 ? 1 : d),
                    "columns of mixture_scales.npy", m->scales.cols);

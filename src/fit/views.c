@@ -124,6 +124,9 @@ static huddle_status view_fits(const hd_fit *fit, int32_t v) {
         TRY(hd_fit_prepared_fits(&view->prepared, fit->rows.n, view->d));
     HD_FIT_REQUIRE(v == 0 || hd_points_present(&view->prepared.points), "view_points", v + 1);
     TRY(hd_fit_graph_fits("view_graph", &view->graph, &fit->rows));
+    HD_FIT_REQUIRE(view->graph.scale.rule != NULL, "view_graph_scale_rule", v + 1);
+    /* Not kept by fits, and its columns would be unchecked. */
+    HD_FIT_REQUIRE(view->graph.matrix.offsets == NULL, "view_graph", v + 1);
     HD_FIT_REQUIRE(view->degrees != NULL, "view_degrees", v + 1);
     HD_FIT_REQUIRE(view->weight >= 0 && view->weight <= 1, "view_weight", v + 1);
 done:

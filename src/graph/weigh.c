@@ -46,8 +46,9 @@ huddle_weight_options huddle_weight_defaults(void) {
 
 /* ---- the scale ----------------------------------------------------------------------------- */
 
+/* A model file may lack the rule. */
 static bool has_rule(const huddle_scale *scale, const char *rule) {
-    return strcmp(scale->rule, rule) == 0;
+    return scale->rule != NULL && strcmp(scale->rule, rule) == 0;
 }
 
 /* Rule selftune (Zelnik-Manor and Perona, NIPS 2004): s_i, the last distance of list i; lists may

@@ -214,6 +214,8 @@ static huddle_status place_l1graph(huddle_context *context, const hd_fit *fit, c
     hd_step_l1_problem problem = problem_of(o, fit);
     double *degrees = NULL;
     int64_t columns = fit->embedding.f.rows.cols;
+    if (!fit->embedding.present)
+        FAIL(HUDDLE_UNSUPPORTED, "a model without eigenvectors cannot label new points");
     TRY(huddle_dense_fetch(&fit->embedding.f.vectors));
     TRY(hd_step_prepare_new(context, fit, x, &owned, &view));
     TRY(huddle_points_fetch(&view));

@@ -384,6 +384,12 @@ static huddle_status place_nsc(huddle_context *context, const hd_fit *fit, const
     huddle_points owned = {0}, view;
     huddle_neighbors neighbors = {0};
     huddle_csr w = {0};
+    if (!fit->embedding.present)
+        FAIL(HUDDLE_UNSUPPORTED, "a model without eigenvectors cannot label new points");
+    /* A column is the number of a cluster. */
+    if (fit->embedding.f.rows.cols > fit->clusters.n_clusters)
+        FAIL(HUDDLE_FORMAT, "the model file is damaged: %lld indicators of %d clusters",
+             (long long)fit->embedding.f.rows.cols, fit->clusters.n_clusters);
     TRY(hd_step_prepare_new(context, fit, x, &owned, &view));
     TRY(huddle_points_fetch(&view));
     TRY(hd_spectral_query_neighbors(context, fit, &view, &o->spectral.knn, &neighbors));

@@ -208,6 +208,8 @@ static huddle_status place_sec(huddle_context *context, const hd_fit *fit, const
     huddle_neighbors neighbors = {0};
     huddle_knn_options nearest = o->spectral.knn;
     nearest.n_neighbors = 1;
+    if (!e->present)
+        FAIL(HUDDLE_UNSUPPORTED, "a model without eigenvectors cannot label new points");
     if (e->linear_map.values == NULL)
         FAIL(HUDDLE_UNSUPPORTED, "a model without a linear map cannot label new points");
     TRY(hd_step_prepare_new(context, fit, x, &owned, &view));

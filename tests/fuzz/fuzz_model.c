@@ -49,6 +49,27 @@ static void use_new_points(huddle_context *context, const huddle_model *model, i
     huddle_points_free(&x);
 }
 
+/* The same for a model of several views, each of the number of features that it has in the file. */
+static void use_new_views(huddle_context *context, const huddle_model *model) {
+    const hd_fit_views *views = &model->fit.views;
+    int32_t labels[NEW_ROWS], count = 0;
+    huddle_points x[HD_FIT_MAX_VIEWS];
+    for (; count < views->count; count++) {
+        int64_t d = views->items[count].d;
+        if (d < 1 || d > MAX_VALUES)
+            break;
+        x[count] = make_points(NEW_ROWS, d);
+    }
+    huddle_status status = HUDDLE_OK;
+    if (count > 0)
+        must_explain(status = huddle_model_predict_views(context, model, count, x, labels));
+    for (int64_t i = 0; count > 0 && status == HUDDLE_OK && i < NEW_ROWS; i++)
+        if (labels[i] < 0 || labels[i] >= model->fit.clusters.n_clusters)
+            abort();
+    for (int32_t v = 0; v < count; v++)
+        huddle_points_free(&x[v]);
+}
+
 static void use_scores(huddle_context *context, huddle_model *model, int64_t n,
                        const huddle_points *x) {
     double *values = malloc((size_t)(n + 1) * sizeof *values);
@@ -104,6 +125,7 @@ static void use_model(huddle_model *model, bool follow_path) {
     use_new_points(context, model, 1);
     if (d > 1 && d <= MAX_VALUES)
         use_new_points(context, model, d);
+    use_new_views(context, model);
     bool small = d >= 1 && d <= MAX_VALUES && n <= MAX_VALUES / d;
     if (small)
         x = make_points(n, d);

@@ -42,7 +42,8 @@ static huddle_points make_sparse(const huddle_points *x) {
 }
 
 static void make_model(const char *folder, const char *name, const char *method,
-                       const char *prepare, const char *n_clusters, const huddle_points *x) {
+                       const char *prepare, const char *n_clusters, int32_t n_views,
+                       const huddle_points *views) {
     char path[4096];
     huddle_model *model;
     check(huddle_model_new(method, &model));
@@ -51,7 +52,7 @@ static void make_model(const char *folder, const char *name, const char *method,
     if (prepare != NULL)
         check(huddle_model_set_option(model, "prepare", prepare));
     huddle_model_keep_starts(model, true);
-    check(huddle_model_fit(NULL, model, x));
+    check(huddle_model_fit_views(NULL, model, n_views, views));
     snprintf(path, sizeof path, "%s/%s", folder, name);
     check(huddle_model_save(model, path));
     huddle_model_free(model);
@@ -61,7 +62,8 @@ int main(int argc, char **argv) {
     static const char *const cases[][3] = {
         {"kmeans", NULL, "3"}, {"sc", "standard", "2-3"}, {"ssc", NULL, "2"},
         {"lsc", "ranks", "2"}, {"ncut", NULL, "auto"},    {"spls", NULL, "2"},
-        {"llc", "pca:2", "2"},
+        {"llc", "pca:2", "2"}, {"mixture", NULL, "2"},    {"nsc", NULL, "2"},
+        {"sec", NULL, "2"},    {"l1graph", NULL, "2"},    {"can", NULL, "2"},
     };
     if (argc != 2) {
         fprintf(stderr, "usage: %s FOLDER\n", argv[0]);
@@ -69,8 +71,10 @@ int main(int argc, char **argv) {
     }
     huddle_points x = make_points(), sparse = make_sparse(&x);
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
-        make_model(argv[1], cases[k][0], cases[k][0], cases[k][1], cases[k][2], &x);
-    make_model(argv[1], "sparse", "sc", "none", "2", &sparse);
+        make_model(argv[1], cases[k][0], cases[k][0], cases[k][1], cases[k][2], 1, &x);
+    make_model(argv[1], "sparse", "sc", "none", "2", 1, &sparse);
+    const huddle_points views[] = {x, sparse};
+    make_model(argv[1], "views", "sc", "none", "2", 2, views);
     huddle_points_free(&x);
     huddle_points_free(&sparse);
     return 0;

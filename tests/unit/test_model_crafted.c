@@ -356,6 +356,111 @@ static void spaces_are_compared_where_they_meet(void **state) {
     huddle_points_free(&x);
 }
 
+static huddle_model *fit_model(const char *method, const char *option, const char *value,
+                               const huddle_points *x) {
+    huddle_model *model;
+    assert_ok(huddle_model_new(method, &model));
+    assert_ok(huddle_model_set_option(model, "n_clusters", "2"));
+    assert_ok(huddle_model_set_option(model, option, value));
+    assert_ok(huddle_model_fit(NULL, model, x));
+    assert_ok(hd_fit_check(&model->fit));
+    return model;
+}
+
+/* With an embedding the centres might have its columns, and new points have fewer. */
+static void means_of_a_mixture_have_the_columns_of_points(void **state) {
+    (void)state;
+    enum { WIDE = D + 5 };
+    huddle_points x = grid_points(false);
+    huddle_model *model = fit_model("mixture", "covariance", "diagonal", &x);
+    hd_fit *fit = &model->fit;
+    huddle_dense *parts[] = {&fit->clusters.centres, &fit->mixture.scales, &fit->embedding.f.rows};
+    for (int k = 0; k < 3; k++) {
+        huddle_dense_free(parts[k]);
+        assert_ok(huddle_dense_new(k < 2 ? 2 : fit->rows.n, WIDE, parts[k]));
+    }
+    assert_refused(hd_fit_check(fit), HUDDLE_FORMAT, "columns of centres.npy = 8");
+    /* The number of rows first: a product with so many columns would overflow. */
+    fit->clusters.centres.rows = 0;
+    fit->clusters.centres.cols = fit->embedding.f.rows.cols = INT64_MAX;
+    assert_refused(hd_fit_check(fit), HUDDLE_FORMAT, "rows of centres.npy = 0");
+    fit->clusters.centres.rows = 2;
+    fit->clusters.centres.cols = fit->embedding.f.rows.cols = WIDE;
+    huddle_model_free(model);
+    huddle_points_free(&x);
+}
+
+/* A file may have the rows of an embedding without its eigenvectors, as models of a given embedding
+ * do. */
+static void methods_need_their_eigenvectors(void **state) {
+    (void)state;
+    static const char *const cases[][3] = {
+        {"l1graph", "rows", "rw"}, {"nsc", "discrimination", "0"}, {"sec", "rows", "commute"}};
+    huddle_points x = grid_points(false);
+    huddle_dense rows = {0};
+    int32_t labels[N];
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        huddle_model *model = fit_model(cases[k][0], cases[k][1], cases[k][2], &x);
+        huddle_embedding *f = &model->fit.embedding.f;
+        huddle_dense_free(&f->vectors);
+        huddle_free(f->degrees);
+        huddle_free(f->eigenvalues);
+        f->degrees = f->eigenvalues = NULL;
+        f->n_eigenvalues = 0;
+        model->fit.embedding.present = false;
+        assert_ok(hd_fit_check(&model->fit));
+        const char *message = "a model without eigenvectors cannot label new points";
+        assert_refused(huddle_model_transform(NULL, model, &x, &rows), HUDDLE_UNSUPPORTED, message);
+        if (!model->fit.refined.present) /* refined labels do not need them */
+            assert_refused(huddle_model_predict(NULL, model, &x, labels), HUDDLE_UNSUPPORTED,
+                           message);
+        huddle_model_free(model);
+    }
+    huddle_points_free(&x);
+}
+
+/* The number of the largest column is a label. */
+static void indicators_are_at_most_as_many_as_clusters(void **state) {
+    (void)state;
+    enum { MORE = 3 };
+    huddle_points x = grid_points(false);
+    int32_t labels[N];
+    huddle_model *model = fit_model("nsc", "discrimination", "0", &x);
+    huddle_embedding *f = &model->fit.embedding.f;
+    huddle_dense *parts[] = {&f->rows, &f->vectors, &model->fit.clusters.centres};
+    huddle_free(f->eigenvalues);
+    f->eigenvalues = calloc(MORE, sizeof *f->eigenvalues);
+    f->n_eigenvalues = MORE;
+    for (int k = 0; k < 3; k++) {
+        huddle_dense_free(parts[k]);
+        assert_ok(huddle_dense_new(k < 2 ? model->fit.rows.n : 2, MORE, parts[k]));
+    }
+    assert_ok(hd_fit_check(&model->fit));
+    assert_refused(huddle_model_predict(NULL, model, &x, labels), HUDDLE_FORMAT,
+                   "the model file is damaged: 3 indicators of 2 clusters");
+    huddle_model_free(model);
+    huddle_points_free(&x);
+}
+
+/* Its place in the file may be null. */
+static void a_scale_may_lack_its_rule(void **state) {
+    (void)state;
+    huddle_points x = grid_points(false), other;
+    int32_t labels[N];
+    huddle_model *model = fit_model("sc", "prepare", "none", &x);
+    assert_ok(huddle_points_copy(&x, &other));
+    for (int64_t e = 0; e < N * D; e++)
+        other.values[e] += 0.25F;
+    huddle_scale_free(&model->fit.graph.scale);
+    assert_ok(hd_fit_check(&model->fit));
+    assert_ok(huddle_model_predict(NULL, model, &other, labels));
+    for (int64_t i = 0; i < N; i++)
+        assert_in_range(labels[i], 0, 1);
+    huddle_model_free(model);
+    huddle_points_free(&x);
+    huddle_points_free(&other);
+}
+
 static void crafted_models_do_no_harm(void **state) {
     (void)state;
     static const struct {
@@ -388,6 +493,10 @@ int main(void) {
         cmocka_unit_test(messages_name_member_and_value),
         cmocka_unit_test(only_methods_that_refine_have_refined_labels),
         cmocka_unit_test(spaces_are_compared_where_they_meet),
+        cmocka_unit_test(means_of_a_mixture_have_the_columns_of_points),
+        cmocka_unit_test(methods_need_their_eigenvectors),
+        cmocka_unit_test(indicators_are_at_most_as_many_as_clusters),
+        cmocka_unit_test(a_scale_may_lack_its_rule),
         cmocka_unit_test(crafted_models_do_no_harm)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -212,6 +212,14 @@ static void damaged_views_are_refused(void **state) {
     view->prepared.points.n--;
     assert_refused(hd_fit_check(fit), HUDDLE_FORMAT, "points_n");
     view->prepared.points.n++;
+    huddle_scale scale = view->graph.scale;
+    view->graph.scale = (huddle_scale){0};
+    assert_refused(hd_fit_check(fit), HUDDLE_FORMAT, "view_graph_scale_rule = 2");
+    view->graph.scale = scale;
+    assert_null(view->graph.matrix.offsets);
+    assert_ok(huddle_csr_new(N, N, 1, &view->graph.matrix));
+    assert_refused(hd_fit_check(fit), HUDDLE_FORMAT, "view_graph = 2");
+    huddle_csr_free(&view->graph.matrix);
     fit->views.count = 1;
     assert_refused(hd_fit_check(fit), HUDDLE_FORMAT, "views");
     fit->views.count = 2;
