@@ -19,6 +19,8 @@ import huddle
 from huddle import KMeans, SpectralClustering, SpectralShrunkClustering
 from huddle._clusterer import ATTRIBUTES
 from huddle._estimators import ESTIMATORS
+from huddle._model import Model
+from huddle._running import running_context
 from huddle._signature import ESTIMATOR
 from huddle.datasets import load_digits, make_blobs
 
@@ -58,6 +60,20 @@ def test_a_preset_sets_what_is_not_given(blobs):
     assert {name: options[name] for name in expected} == expected
     assert model.fit(blobs[0]).info_["shrink"]["solver"] == "published"
     assert SpectralShrunkClustering(3).fit(blobs[0]).info_["options"]["solver"] == "auto"
+
+
+def test_a_loaded_preset_keeps_options_that_equal_defaults(blobs, tmp_path):
+    path = tmp_path / "model"
+    model = Model("ssc", {"n_clusters": 3, "preset": "published", "n_init": 2, "solver": "auto"})
+    with running_context(1, None, "cpu") as context:
+        model.fit(context, blobs[0])
+    model.save(path)
+    loaded = huddle.load(path)
+    assert loaded.info_["options"]["preset"] == "published"
+    before = loaded.info_["options"]
+    after = loaded.fit(blobs[0]).info_["options"]
+    assert before["solver"] == after["solver"] == "auto"
+    assert {**after, "preset": "published"} == before
 
 
 def test_set_params_and_clone(blobs):
