@@ -339,6 +339,8 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         names = {p.name for p in cls._parameters}
         options = {name: python_value(value) for name, value in info["options"].items()
                    if name in names}
+        if options.get("solver") == "plain":  # its name in files of Huddle 0.3
+            options["solver"] = "reweighted"
         if "preset" in options:
             # All values are explicit, and one that equals the default would be the preset's.
             options["preset"] = "none"

@@ -3,6 +3,7 @@ import copy
 import inspect
 import pickle
 import warnings
+import zipfile
 
 import numpy as np
 import pytest
@@ -74,6 +75,20 @@ def test_a_loaded_preset_keeps_options_that_equal_defaults(blobs, tmp_path):
     after = loaded.fit(blobs[0]).info_["options"]
     assert before["solver"] == after["solver"] == "auto"
     assert {**after, "preset": "published"} == before
+
+
+def test_a_solver_of_an_old_file_has_its_new_name(blobs, tmp_path):
+    new, old = tmp_path / "new", tmp_path / "old"
+    SpectralShrunkClustering(3, solver="reweighted", n_init=2).fit(blobs[0]).save(new)
+    with zipfile.ZipFile(new) as source, zipfile.ZipFile(old, "w") as target:
+        for name in source.namelist():
+            content = source.read(name)
+            if name == "model.json":
+                content = content.replace(b'"solver": "reweighted"', b'"solver": "plain"')
+            target.writestr(name, content)
+    loaded = huddle.load(old)
+    assert loaded.solver == "reweighted"
+    assert loaded.fit(blobs[0]).info_["options"]["solver"] == "reweighted"
 
 
 def test_set_params_and_clone(blobs):
