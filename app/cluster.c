@@ -8,8 +8,8 @@
 #include "streams.h"
 
 /* What needs all rows on one process. */
-static const char *const whole_flags[] = {"report", "dump",   "graph",      "embedding",
-                                          "append", "labels", "confidence", NULL};
+static const char *const whole_flags[] = {"report", "dump",       "graph", "embedding", "append",
+                                          "labels", "confidence", "view",  NULL};
 
 /* DATA is optional only if a graph or an embedding replaces it, which the parser cannot know. */
 static int check_operands(const cli_arguments *arguments) {

@@ -30,6 +30,8 @@ static int configure_fit(gamma_walk *walk) {
     /* The whole path is computed, so that a single value has no meaning. */
     if (argument(walk->fit.arguments, "gamma") != NULL)
         return usage_error("path covers all values of gamma and does not accept --gamma");
+    if (argument(walk->fit.arguments, "view_weights") != NULL)
+        return usage_error("path takes one view of the points and does not accept --view-weights");
     int result = fitting_configure(&walk->fit, "ssc");
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed && result == EXIT_DONE; i++)
         if (huddle_model_set_option(walk->fit.model, fixed[i][0], fixed[i][1]) != HUDDLE_OK)
@@ -248,6 +250,9 @@ static const cli_flag path_flags[] = {
     {"json", 0, FLAG_SWITCH, NULL, "print one JSON object"},
     {0}};
 
+/* Options of ssc that configure_fit() refuses. */
+static const char *const own_options[] = {"gamma", "view_weights", NULL};
+
 const cli_command path_command = {
     {"path", "DATA", 1, 1, "solve the shrink problem for a range of gamma", run_path},
     .reads = true,
@@ -262,5 +267,5 @@ const cli_command path_command = {
                {"Computing", compute_flags},
                {"Other options", quiet_flags}},
     .methods = "ssc",
-    .fixed_option = "gamma",
+    .fixed_options = own_options,
     .examples = {"huddle path digits", "huddle path moons -c 2 -o tree.csv --labels labels.csv"}};

@@ -163,7 +163,7 @@ static int write_labels(prediction *p) {
 
 /* Nothing of the model changes, so that predicting twice gives the same labels. */
 static int run_predict(const cli_arguments *arguments) {
-    static const char *const whole[] = {"append", NULL};
+    static const char *const whole[] = {"append", "view", NULL};
     prediction p = {.arguments = arguments};
     int result = views_check(arguments);
     STEP(session_begin(arguments, &p.context));

@@ -74,8 +74,8 @@ typedef struct cli_command {
     const char *text;   /* paragraphs, separated by empty lines; or NULL */
     const char *const *(*words)(void); /* operands to complete besides files; or NULL */
     flag_group groups[MAX_GROUPS];     /* fewer: the list has an end */
-    const char *methods;      /* accepts the options of this method, "*": of all; or NULL */
-    const char *fixed_option; /* one of them that the command sets itself; or NULL */
+    const char *methods;              /* accepts the options of this method, "*": of all; or NULL */
+    const char *const *fixed_options; /* those of them that it does not accept; or NULL */
     const huddle_option *(*stage)(void); /* options of a stage that it runs itself; or NULL */
     const char *examples[MAX_EXAMPLES];  /* likewise */
 } cli_command;

@@ -89,9 +89,13 @@ static bool has_flag(const char *name) {
     return false;
 }
 
-/* True if the command sets this option itself, as `path` does with gamma. */
+/* True if the command does not accept this option of its method, as `path` does with gamma. */
 static bool is_fixed(const cli_command *command, const char *name) {
-    return command->fixed_option != NULL && strcmp(command->fixed_option, name) == 0;
+    for (const char *const *fixed = command->fixed_options; fixed != NULL && *fixed != NULL;
+         fixed++)
+        if (strcmp(*fixed, name) == 0)
+            return true;
+    return false;
 }
 
 /* Room for one more entry. */

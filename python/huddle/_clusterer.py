@@ -73,7 +73,7 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
 
     def _options(self):
         options = {p.name: getattr(self, p.name) for p in self._parameters}
-        if isinstance(options.get("view_weights"), tuple):
+        if isinstance(options.get("view_weights"), (tuple, np.ndarray)):
             options["view_weights"] = list(options["view_weights"])
         if options.get("preset", "none") != "none":  # a parameter at its default is not given
             defaults = {p.name: p.default for p in self._parameters}
@@ -339,6 +339,11 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         names = {p.name for p in cls._parameters}
         options = {name: python_value(value) for name, value in info["options"].items()
                    if name in names}
+        if options.get("solver") == "plain":  # its name in files of Huddle 0.3
+            options["solver"] = "reweighted"
+        if "preset" in options:
+            # All values are explicit, and one that equals the default would be the preset's.
+            options["preset"] = "none"
         estimator = cls(random_state=info["options"]["seed"], **options, **context_options)
         estimator._model = model
         if places is not None:

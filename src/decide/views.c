@@ -81,24 +81,31 @@ done:
 
 static huddle_status take_given(const huddle_numbers *given, hd_fit *fit) {
     int32_t count = fit->views.count;
-    double sum = 0;
+    double largest = 0;
     if (given->count != count)
         return hd_fail(HUDDLE_INVALID, "view_weights has %d numbers for %d views", given->count,
                        count);
     for (int32_t v = 0; v < count; v++) {
         fit->views.items[v].weight = given->values[v];
-        sum += given->values[v];
+        largest = fmax(largest, given->values[v]);
     }
-    if (!(sum > 0))
+    if (!(largest > 0))
         return hd_fail(HUDDLE_INVALID, "view_weights = 0 for all %d views", count);
     return HUDDLE_OK;
 }
 
-/* Weights that add up to 1; equal ones if they are all 0. */
+/* Weights that add up to 1; equal ones if they are all 0. A power of 2 is divided out first,
+ * without rounding, so that the sum of very large weights is finite. */
 static void scale_to_one(hd_fit_views *views) {
-    double sum = 0;
+    double largest = 0, sum = 0;
+    int exponent;
     for (int32_t v = 0; v < views->count; v++)
+        largest = fmax(largest, views->items[v].weight);
+    (void)frexp(largest, &exponent);
+    for (int32_t v = 0; v < views->count; v++) {
+        views->items[v].weight = ldexp(views->items[v].weight, -exponent);
         sum += views->items[v].weight;
+    }
     for (int32_t v = 0; v < views->count; v++)
         views->items[v].weight = sum > 0 ? views->items[v].weight / sum : 1.0 / views->count;
 }

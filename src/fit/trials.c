@@ -34,8 +34,8 @@ static void save_items(hd_walk *walk, const hd_fit_trials *trials) {
 }
 
 /* Files of Huddle 0.3 have no BIC, the last column. A number of clusters that is no valid int32
- * becomes 0, and check_labels() then refuses every
- * label: converting an out-of-range double to int32_t is undefined behaviour. */
+ * becomes 0, and check_labels() then refuses every label: converting an out-of-range double to
+ * int32_t is undefined behaviour. */
 static void load_items(hd_walk *walk, hd_fit_trials *trials) {
     huddle_dense table = {0};
     hd_walk_dense(walk, "trials", &table);

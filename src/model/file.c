@@ -17,8 +17,15 @@
 
 #include <string.h>
 
-/* Options that files of version 4 of Huddle 0.3 do not have; they have the default. */
-static const char *const later_options[] = {"view_weights", NULL};
+/* Options that files of version 4 of Huddle 0.3 do not have; their defaults are what 0.3 did. */
+static const char *const later_options[] = {"preset",         "delta",        "duplicates",
+                                            "shrink_delta",   "shrink_start", "shrink_tol",
+                                            "shrink_epsilon", "view_weights", NULL};
+
+/* Values of options that have another name since Huddle 0.3. */
+static const struct {
+    const char *option, *before, *now;
+} renamed_values[] = {{"solver", "plain", "reweighted"}};
 
 static const char format_name[] = "huddle model", json_name[] = "model.json";
 enum {
@@ -162,8 +169,16 @@ static bool is_later(const char *option) {
     return false;
 }
 
-/* Every option must be stored: a default of this version may differ from that of the version that
- * wrote the file. Values are checked as if a user had set them. */
+static const char *current_value(const char *option, const char *text) {
+    for (size_t k = 0; k < sizeof renamed_values / sizeof *renamed_values; k++)
+        if (strcmp(renamed_values[k].option, option) == 0 &&
+            strcmp(renamed_values[k].before, text) == 0)
+            return renamed_values[k].now;
+    return text;
+}
+
+/* Every option that Huddle 0.3 had must be stored: a default of this version may differ from that
+ * of the version that wrote the file. Values are checked as if a user had set them. */
 static huddle_status read_options(const hd_json_value *stored, huddle_model *model) {
     huddle_status status = HUDDLE_OK;
     for (const huddle_option *o = model->table; o->type != HUDDLE_OPTION_END; o++) {
@@ -172,7 +187,7 @@ static huddle_status read_options(const hd_json_value *stored, huddle_model *mod
             continue;
         if (text == NULL)
             FAIL(HUDDLE_FORMAT, "the model file is damaged: option %s is missing", o->name);
-        TRY(huddle_model_set_option(model, o->name, text));
+        TRY(huddle_model_set_option(model, o->name, current_value(o->name, text)));
     }
     TRY(hd_model_copy_options(model, &model->fitted_options));
 done:

@@ -77,8 +77,8 @@ typedef struct hd_model_new {
 /* HUDDLE_INVALID unless there are as many views as the fit has, with their features and as many
  * rows each. To be closed also after a failure. */
 huddle_status hd_model_open_new(huddle_context *context, const hd_fit *fit, int32_t n_views,
-                                const huddle_points *x, hd_model_new *new);
-void hd_model_close_new(hd_model_new *new);
+                                const huddle_points *x, hd_model_new *opened);
+void hd_model_close_new(hd_model_new *opened);
 
 /* The prepared points of the fit. Methods that do not keep them need x again, which is prepared
  * like new points; *points is NULL if there are none. It refers to the model, or to view; owned is

@@ -43,12 +43,14 @@ static huddle_status check_new(huddle_context *context, const hd_fit *fit, int32
     if (n_views != count)
         FAIL(HUDDLE_INVALID, "the model was fitted to %d view%s of its points, but there %s %d",
              count, count == 1 ? "" : "s", n_views == 1 ? "is" : "are", n_views);
+    if (count > 1)
+        TRY(hd_slabs_refuse(context, "labelling points in several views"));
     for (int32_t v = 0; v < count; v++) {
         status = huddle_points_check(context, &x[v]);
         if (status == HUDDLE_OK && x[v].n != x[0].n)
             status = hd_fail(HUDDLE_INVALID, "there are %lld rows, but %lld in the first",
                              (long long)x[v].n, (long long)x[0].n);
-        int64_t d = v > 0 ? fit->views.items[v].d : x[v].d;
+        int64_t d = v > 0 ? fit->views.items[v].d : count > 1 ? fit->d : x[v].d;
         if (status == HUDDLE_OK && x[v].d != d)
             status = hd_fail(HUDDLE_INVALID,
                              "there are %lld features, the model was fitted to "
@@ -65,27 +67,27 @@ done:
 /* Training points were rounded to float relative to the model's shift. The same row, rounded
  * relative to another shift, would be a different row. */
 huddle_status hd_model_open_new(huddle_context *context, const hd_fit *fit, int32_t n_views,
-                                const huddle_points *x, hd_model_new *new) {
+                                const huddle_points *x, hd_model_new *opened) {
     huddle_status status = HUDDLE_OK;
-    *new = (hd_model_new){.count = n_views};
+    *opened = (hd_model_new){.count = n_views};
     TRY(check_new(context, fit, n_views, x));
     for (int32_t v = 0; v < n_views; v++) {
         const hd_fit_one_view *other = v > 0 ? &fit->views.items[v] : NULL;
         const double *shift = other != NULL ? other->prepared.shift : fit->prepared.shift;
         int64_t d = other != NULL ? other->d : fit->d;
-        new->points[v] = x[v];
+        opened->points[v] = x[v];
         if (!needs_rebase(shift, d, &x[v]))
             continue;
-        TRY(huddle_points_rebase(context, &x[v], shift, &new->rebased[v]));
-        new->points[v] = new->rebased[v];
+        TRY(huddle_points_rebase(context, &x[v], shift, &opened->rebased[v]));
+        opened->points[v] = opened->rebased[v];
     }
 done:
     return status;
 }
 
-void hd_model_close_new(hd_model_new *new) {
-    for (int32_t v = 0; v < new->count &&v < HD_FIT_MAX_VIEWS; v++)
-        huddle_points_free(&new->rebased[v]);
+void hd_model_close_new(hd_model_new *opened) {
+    for (int32_t v = 0; v < opened->count && v < HD_FIT_MAX_VIEWS; v++)
+        huddle_points_free(&opened->rebased[v]);
 }
 
 /* Where each process has all training rows, from a file, it labels its rows alone. */
@@ -115,20 +117,20 @@ done:
 }
 
 /* Equal rows may differ in the last bit after preparation; they must get the same label. */
-static huddle_status unify_labels(huddle_context *context, const hd_model_new *new,
+static huddle_status unify_labels(huddle_context *context, const hd_model_new *opened,
                                   int32_t *labels) {
     huddle_status status = HUDDLE_OK;
     huddle_distinct parts[HD_FIT_MAX_VIEWS] = {0}, joined = {0}, *distinct = parts;
-    for (int32_t v = 0; v < new->count; v++)
-        TRY(huddle_points_distinct(context, &new->points[v], &parts[v]));
-    if (new->count > 1) {
-        TRY(huddle_distinct_join(context, new->count, parts, &joined));
+    for (int32_t v = 0; v < opened->count; v++)
+        TRY(huddle_points_distinct(context, &opened->points[v], &parts[v]));
+    if (opened->count > 1) {
+        TRY(huddle_distinct_join(context, opened->count, parts, &joined));
         distinct = &joined;
     }
     for (int64_t i = 0; i < distinct->n && distinct->of != NULL; i++)
         labels[i] = labels[distinct->first[distinct->of[i]]];
 done:
-    for (int32_t v = 0; v < new->count; v++)
+    for (int32_t v = 0; v < opened->count; v++)
         huddle_distinct_free(&parts[v]);
     huddle_distinct_free(&joined);
     return status;
@@ -139,19 +141,19 @@ huddle_status huddle_model_predict_views(huddle_context *context, const huddle_m
                                          int32_t *labels) {
     huddle_status status = HUDDLE_OK;
     huddle_context *own = NULL;
-    hd_model_new new = {0};
+    hd_model_new opened = {0};
     TRY(hd_model_borrow_context(context, &own, &context));
     TRY(hd_model_check_fitted(model));
-    TRY(hd_model_open_new(context, &model->fit, n_views, views, &new));
+    TRY(hd_model_open_new(context, &model->fit, n_views, views, &opened));
     TRY(hd_model_reserve_blas(context, model->method));
     hd_blas_enter();
-    status = predict_rows(context, model, new.points, labels);
+    status = predict_rows(context, model, opened.points, labels);
     hd_blas_leave();
     TRY(status);
-    TRY(unify_labels(context, &new, labels));
+    TRY(unify_labels(context, &opened, labels));
 done:
     status = context != NULL ? hd_agree(context, status) : status;
-    hd_model_close_new(&new);
+    hd_model_close_new(&opened);
     huddle_context_free(own);
     return status;
 }

@@ -78,23 +78,23 @@ huddle_status huddle_model_transform_views(huddle_context *context, const huddle
                                            int32_t n_views, const huddle_points *views,
                                            huddle_dense *rows) {
     huddle_status status = HUDDLE_OK;
-    hd_model_new new = {0};
+    hd_model_new opened = {0};
     huddle_dense made = {0};
     TRY(hd_model_check_fitted(model));
     TRY(hd_slabs_refuse(context, "transforming new points"));
     TRY(hd_model_check_whole(context, model, "transform new points"));
-    TRY(hd_model_open_new(context, &model->fit, n_views, views, &new));
+    TRY(hd_model_open_new(context, &model->fit, n_views, views, &opened));
     TRY(hd_blas_reserve(context));
     hd_blas_enter();
     status = (model->method->place != NULL ? embed_rows : measure_distances)(context, model,
-                                                                             new.points, &made);
+                                                                             opened.points, &made);
     hd_blas_leave();
     if (status == HUDDLE_OK) {
         *rows = made;
         memset(&made, 0, sizeof made);
     }
 done:
-    hd_model_close_new(&new);
+    hd_model_close_new(&opened);
     huddle_dense_free(&made);
     return status;
 }

@@ -58,6 +58,12 @@ Arguments that path does not accept.
   $ huddle path moons --gamma 3
   huddle: path covers all values of gamma and does not accept --gamma
   [2]
+  $ huddle path moons --view-weights 1,2
+  huddle: path takes one view of the points and does not accept --view-weights
+  [2]
+  $ huddle path --help | grep -c -e --gamma -e --view-weights
+  0
+  [1]
   $ huddle path moons -o tree.json
   huddle: tree.json: the tree can be written as .csv or .npy
   [2]

@@ -225,6 +225,16 @@ def test_predict(folder, method):
     assert [int(word) for word in printed] == numpy.load(one).tolist()
 
 
+def test_views_are_refused(folder):
+    sheets, model = folder / "sheets.npy", folder / "views.model"
+    run(0, "cluster", sheets, "--view", sheets, "-c", 5, "-m", "sc", "--save", model)
+    for words in (("cluster", sheets, "-c", 5, "-m", "sc"), ("predict", model, sheets)):
+        result = run(2, *words, "--view", sheets, check=False)
+        assert result.returncode == 2
+        assert ("--view needs all rows on one process and is not available with --engine mpi"
+                in result.stderr)
+
+
 # ---- sizes ---------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("n, clusters", [(2, 2), (3, 2), (7, 3), (25, 3)])

@@ -121,6 +121,95 @@ static void copy_archive(const char *from, const char *to, const char *except, c
     zip_close(&zip);
 }
 
+/* ---- files of Huddle 0.3 ------------------------------------------------------------------- */
+
+/* Options that came later. */
+static bool is_new(const char *name) {
+    static const char *const names[] = {"preset",       "delta",          "duplicates",
+                                        "shrink_delta", "shrink_start",   "shrink_tol",
+                                        "view_weights", "shrink_epsilon", NULL};
+    for (int k = 0; names[k] != NULL; k++)
+        if (strcmp(names[k], name) == 0)
+            return true;
+    return false;
+}
+
+/* The options of 0.3 but one, with its name of a solver. */
+static void write_old_options(hd_json_writer *json, const hd_json_value *options,
+                              const char *except) {
+    hd_json_set_object(json, "options");
+    for (const hd_json_value *o = options->first; o != NULL; o = o->next)
+        if (!is_new(o->name) && strcmp(o->name, except) != 0)
+            hd_json_set_string(json, o->name,
+                               strcmp(o->text, "reweighted") == 0 ? "plain" : o->text);
+    hd_json_close_object(json);
+}
+
+/* Copies a file as Huddle 0.3 would have written it, without the option `except`. */
+static void write_old_file(const char *from, const char *to, const char *except) {
+    hd_json_writer json = hd_json_begin((hd_json_style){.indent = 1});
+    hd_json_document document;
+    hd_zip zip;
+    char *text;
+    assert_ok(zip_open(from, &zip));
+    const hd_zip_entry *entry = hd_zip_find(&zip, "model.json");
+    assert_ok(hd_zip_read(&zip, entry, &text));
+    assert_ok(hd_json_parse(text, entry->size, &document));
+    huddle_free(text);
+    hd_json_open_object(&json);
+    for (const hd_json_value *v = document.root->first; v != NULL; v = v->next)
+        if (strcmp(v->name, "options") == 0) {
+            write_old_options(&json, v, except);
+        } else {
+            hd_json_key(&json, v->name);
+            hd_json_write(&json, v);
+        }
+    hd_json_close_object(&json);
+    assert_ok(hd_json_finish(&json, &text));
+    copy_archive(from, to, "model.json", text, (int64_t)strlen(text));
+    huddle_free(text);
+    hd_json_document_free(&document);
+    zip_close(&zip);
+}
+
+/* Their options have the values of the fit, the later ones their defaults. */
+static void files_without_later_options_are_read(void **state) {
+    (void)state;
+    static const char *const methods[] = {"ssc", "sc", "spls", "llc", "kmeans"};
+    const char *path = test_path_of("new.huddle"), *old = test_path_of("old.huddle");
+    huddle_points x = arcs(0.03, 1);
+    for (size_t k = 0; k < sizeof methods / sizeof *methods; k++) {
+        char before[HUDDLE_OPTION_TEXT], after[HUDDLE_OPTION_TEXT];
+        int32_t expected[N], labels[N];
+        huddle_model *model, *loaded;
+        assert_ok(huddle_model_new(methods[k], &model));
+        assert_ok(huddle_model_set_option(model, "n_clusters", "3"));
+        if (huddle_option_find(model->table, "solver") != NULL)
+            assert_ok(huddle_model_set_option(model, "solver", "reweighted"));
+        assert_ok(huddle_model_fit(NULL, model, &x));
+        assert_ok(huddle_model_save(model, path));
+        write_old_file(path, old, "");
+        assert_ok(huddle_model_load(old, &loaded));
+        same_labels(model, loaded);
+        for (const huddle_option *o = model->table; o->type != HUDDLE_OPTION_END; o++) {
+            assert_ok(huddle_model_get_option(model, o->name, before, sizeof before));
+            assert_ok(huddle_model_get_option(loaded, o->name, after, sizeof after));
+            assert_string_equal(before, after);
+        }
+        assert_ok(huddle_model_predict(NULL, model, &x, expected));
+        assert_ok(huddle_model_predict(NULL, loaded, &x, labels));
+        assert_memory_equal(labels, expected, sizeof labels);
+        huddle_model_free(loaded);
+        write_old_file(path, old, "n_clusters");
+        assert_refused(huddle_model_load(old, &loaded), HUDDLE_FORMAT,
+                       "option n_clusters is missing");
+        huddle_model_free(model);
+    }
+    huddle_points_free(&x);
+}
+
+/* ---- wrong entries ------------------------------------------------------------------------- */
+
 /* The array without its last row. */
 static char *shorten_array(const hd_zip *zip, const hd_zip_entry *entry, int64_t *size) {
     hd_npy npy;
@@ -429,6 +518,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(damaged_models_are_refused),
         cmocka_unit_test(models_of_other_versions_are_refused),
+        cmocka_unit_test(files_without_later_options_are_read),
         cmocka_unit_test(models_with_wrong_entries_are_refused),
         cmocka_unit_test(typed_results_survive_a_file),
         cmocka_unit_test(scores_survive_a_file),

@@ -150,6 +150,9 @@ static void weights_are_given_equal_or_by_scores(void **state) {
     (void)state;
     check_weights("equal", .5);
     check_weights("1,4", .2);
+    check_weights("1e308,1e308", .5); /* whose sum is infinite */
+    check_weights("1.5e308,0.5e308", .75);
+    check_weights("1e-310,3e-310", .25);
     check_weights("0,1", 0);
     check_weights("auto", -1);
 }

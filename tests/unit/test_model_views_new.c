@@ -2,6 +2,7 @@
 #include "view_fits.h"
 
 #include "base/rng.h"
+#include "engines/team.h"
 #include "huddle/huddle.h"
 #include "steps/views.h"
 #include "support/support.h"
@@ -178,6 +179,9 @@ static void new_points_must_have_the_views_of_the_fit(void **state) {
     assert_refused(huddle_model_predict_views(NULL, model, 3, three, labels), HUDDLE_INVALID,
                    "the model was fitted to 2 views of its points, but there are 3");
     huddle_points swapped[] = {views[0], views[0]}, mixed[] = {views[0], few[1]};
+    huddle_points first[] = {views[1], views[1]};
+    assert_refused(huddle_model_predict_views(NULL, model, 2, first, labels), HUDDLE_INVALID,
+                   "view 1: there are 6 features, the model was fitted to 4");
     assert_refused(huddle_model_predict_views(NULL, model, 2, swapped, labels), HUDDLE_INVALID,
                    "view 2: there are 4 features, the model was fitted to 6");
     assert_refused(huddle_model_predict_views(NULL, model, 2, mixed, labels), HUDDLE_INVALID,
@@ -185,6 +189,30 @@ static void new_points_must_have_the_views_of_the_fit(void **state) {
     huddle_model_free(model);
     free_views(views, 2);
     free_views(few, 2);
+}
+
+/* Two processes with all rows of both views, which the engine would take for different rows. */
+typedef struct views_job {
+    const huddle_model *model;
+    const huddle_points *views;
+    int32_t labels[2][N];
+} views_job;
+
+static huddle_status predict_member(huddle_context *context, int rank, void *argument) {
+    views_job *job = argument;
+    return huddle_model_predict_views(context, job->model, 2, job->views, job->labels[rank]);
+}
+
+static void several_processes_do_not_predict_views(void **state) {
+    (void)state;
+    huddle_points views[2];
+    make_views(N, 15, views);
+    huddle_model *model = fitted("sc", NULL, views);
+    views_job job = {.model = model, .views = views};
+    assert_refused(team_run(2, &team_engine, predict_member, &job), HUDDLE_UNSUPPORTED,
+                   "labelling points in several views needs all rows on one process");
+    huddle_model_free(model);
+    free_views(views, 2);
 }
 
 /* A crafted file must not lead out of the arrays. */
@@ -307,6 +335,7 @@ int main(void) {
         cmocka_unit_test(what_cannot_be_fitted_is_refused),
         cmocka_unit_test(a_graph_and_views_exclude_each_other),
         cmocka_unit_test(new_points_must_have_the_views_of_the_fit),
+        cmocka_unit_test(several_processes_do_not_predict_views),
         cmocka_unit_test(damaged_views_are_refused),
         cmocka_unit_test(views_may_be_sparse_or_shifted),
         cmocka_unit_test(every_allocation_may_fail),

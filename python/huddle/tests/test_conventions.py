@@ -3,6 +3,7 @@ import copy
 import inspect
 import pickle
 import warnings
+import zipfile
 
 import numpy as np
 import pytest
@@ -19,6 +20,8 @@ import huddle
 from huddle import KMeans, SpectralClustering, SpectralShrunkClustering
 from huddle._clusterer import ATTRIBUTES
 from huddle._estimators import ESTIMATORS
+from huddle._model import Model
+from huddle._running import running_context
 from huddle._signature import ESTIMATOR
 from huddle.datasets import load_digits, make_blobs
 
@@ -58,6 +61,34 @@ def test_a_preset_sets_what_is_not_given(blobs):
     assert {name: options[name] for name in expected} == expected
     assert model.fit(blobs[0]).info_["shrink"]["solver"] == "published"
     assert SpectralShrunkClustering(3).fit(blobs[0]).info_["options"]["solver"] == "auto"
+
+
+def test_a_loaded_preset_keeps_options_that_equal_defaults(blobs, tmp_path):
+    path = tmp_path / "model"
+    model = Model("ssc", {"n_clusters": 3, "preset": "published", "n_init": 2, "solver": "auto"})
+    with running_context(1, None, "cpu") as context:
+        model.fit(context, blobs[0])
+    model.save(path)
+    loaded = huddle.load(path)
+    assert loaded.info_["options"]["preset"] == "published"
+    before = loaded.info_["options"]
+    after = loaded.fit(blobs[0]).info_["options"]
+    assert before["solver"] == after["solver"] == "auto"
+    assert {**after, "preset": "published"} == before
+
+
+def test_a_solver_of_an_old_file_has_its_new_name(blobs, tmp_path):
+    new, old = tmp_path / "new", tmp_path / "old"
+    SpectralShrunkClustering(3, solver="reweighted", n_init=2).fit(blobs[0]).save(new)
+    with zipfile.ZipFile(new) as source, zipfile.ZipFile(old, "w") as target:
+        for name in source.namelist():
+            content = source.read(name)
+            if name == "model.json":
+                content = content.replace(b'"solver": "reweighted"', b'"solver": "plain"')
+            target.writestr(name, content)
+    loaded = huddle.load(old)
+    assert loaded.solver == "reweighted"
+    assert loaded.fit(blobs[0]).info_["options"]["solver"] == "reweighted"
 
 
 def test_set_params_and_clone(blobs):

@@ -84,6 +84,14 @@ def test_weights(digits):
                                .view_weights_, [.5, .5])
 
 
+@pytest.mark.filterwarnings("error:elementwise comparison")  # an error of later versions of NumPy
+def test_weights_beside_a_preset(digits):
+    views = [X[:100] for X in digits[0]]
+    for weights in ([3, 1], (3, 1), "3,1", np.array([3., 1])):
+        model = SpectralShrunkClustering(5, preset="published", n_init=2, view_weights=weights)
+        np.testing.assert_allclose(model.fit(views).view_weights_, [.75, .25])
+
+
 def test_one_view_is_points(digits):
     X = digits[0][0][:200]
     alone = SpectralClustering(5).fit(X)
