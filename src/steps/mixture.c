@@ -174,10 +174,11 @@ static void measure_rows(const em *e, hd_chunk chunk, double *logs) {
 /* Turns the logs of a row into shares and returns the log of their sum. The largest is taken out
  * first, so that no exponential overflows and not all of them become 0. */
 static double share_row(int32_t c, double *logs) {
-    double largest = -INFINITY, sum = 0;
-    for (int32_t k = 0; k < c; k++)
+    double largest = logs[0], sum;
+    for (int32_t k = 1; k < c; k++)
         largest = fmax(largest, logs[k]);
-    for (int32_t k = 0; k < c; k++)
+    sum = logs[0] = exp(logs[0] - largest);
+    for (int32_t k = 1; k < c; k++)
         sum += logs[k] = exp(logs[k] - largest);
     for (int32_t k = 0; k < c; k++) {
         double share = logs[k] / sum;
