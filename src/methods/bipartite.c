@@ -255,9 +255,10 @@ static void predict_memory(const hd_decide_sizes *x, const void *options,
     int64_t seeds = 0, halves = 0;
     int64_t columns = hd_spectral_count_columns(o->spectral.embed.rows, range.last);
     hd_decide_memory_of_spectral(x, options, needed);
-    if (count_seeds(o, range, x->n, &seeds) != HUDDLE_OK ||
-        count_halves(o, columns, x->n, &halves) != HUDDLE_OK)
+    if (count_seeds(o, range, x->n, &seeds) != HUDDLE_OK)
         return; /* the fit is refused */
+    if (count_halves(o, columns, x->n, &halves) != HUDDLE_OK)
+        halves = MAX_SUPERNODES; /* unless many rows are equal, the fit is refused */
     int64_t side = seeds > halves ? seeds : halves;
     needed->stages[HD_STAGE_EMBED] += 2 * side * side * (int64_t)sizeof(double);
 }
