@@ -91,6 +91,21 @@ static huddle_status count_seeds(const bipartite_options *options, huddle_range 
     return HUDDLE_OK;
 }
 
+/* The most supernodes of a later generation: two for each column of the embedding; 0 if there is
+ * none. */
+static huddle_status count_halves(const bipartite_options *options, int64_t columns, int64_t n,
+                                  int64_t *count) {
+    columns = columns < n ? columns : n;
+    *count = options->generations > 1 ? 2 * columns : 0;
+    if (*count > MAX_SUPERNODES)
+        return hd_fail(HUDDLE_UNSUPPORTED,
+                       "generations > 1 makes two supernodes for each of %lld columns of the "
+                       "embedding, but %d supernodes are possible at most: use fewer clusters, or "
+                       "generations = 1",
+                       (long long)columns, MAX_SUPERNODES);
+    return HUDDLE_OK;
+}
+
 /* R of the first generation. Stream UINT64_MAX is not used by the restarts of K-means. */
 static huddle_status grow_supernodes(huddle_context *context, const huddle_csr *graph,
                                      int64_t n_seeds, uint64_t seed, huddle_csr *r) {
@@ -179,15 +194,16 @@ static huddle_status find_vectors(hd_method_run *run, const bipartite_options *o
     hd_fit *fit = run->fit;
     huddle_range *n_clusters = &run->n_clusters;
     hd_fit_embedding *embedding = &fit->embedding;
-    int64_t n_seeds, n = fit->rows.n;
+    int64_t n_seeds, n_halves, n = fit->rows.n;
     double begin = hd_seconds();
     int32_t last =
         n_clusters->first == HUDDLE_AUTO ? huddle_embed_max_clusters(INT64_MAX) : n_clusters->last;
+    int64_t columns = hd_spectral_count_columns(options->spectral.embed.rows, last);
     hd_spectral_warn_graph(run->context, &options->spectral, *n_clusters, fit);
     TRY(huddle_csr_fetch(&fit->graph.matrix));
     TRY(count_seeds(options, *n_clusters, n, &n_seeds));
-    TRY(make_generations(run, options, n_seeds,
-                         hd_spectral_count_columns(options->spectral.embed.rows, last) + 1));
+    TRY(count_halves(options, columns, n, &n_halves));
+    TRY(make_generations(run, options, n_seeds, columns + 1));
     embedding->info.components = describe_vectors(&embedding->f, 1).components;
     TRY(hd_spectral_measure_extents(run->context, fit));
     TRY(hd_decide_eigengap(fit, n_clusters));
@@ -230,15 +246,21 @@ done:
     return status;
 }
 
-/* Beside what sc needs: the matrix of supernodes, and the copy that LAPACK makes of it. */
+/* Beside what sc needs: the matrix of supernodes, of the generation that has most, and the copy
+ * that LAPACK makes of it. */
 static void predict_memory(const hd_decide_sizes *x, const void *options,
                            hd_decide_memory *needed) {
     const bipartite_options *o = options;
     huddle_range range = {(int32_t)x->n_clusters, (int32_t)x->n_clusters};
-    int64_t seeds = 0;
+    int64_t seeds = 0, halves = 0;
+    int64_t columns = hd_spectral_count_columns(o->spectral.embed.rows, range.last);
     hd_decide_memory_of_spectral(x, options, needed);
-    if (count_seeds(o, range, x->n, &seeds) == HUDDLE_OK)
-        needed->stages[HD_STAGE_EMBED] += 2 * seeds * seeds * (int64_t)sizeof(double);
+    if (count_seeds(o, range, x->n, &seeds) != HUDDLE_OK)
+        return; /* the fit is refused */
+    if (count_halves(o, columns, x->n, &halves) != HUDDLE_OK)
+        halves = MAX_SUPERNODES; /* unless many rows are equal, the fit is refused */
+    int64_t side = seeds > halves ? seeds : halves;
+    needed->stages[HD_STAGE_EMBED] += 2 * side * side * (int64_t)sizeof(double);
 }
 
 const hd_method hd_method_bipartite = {

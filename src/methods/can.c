@@ -29,6 +29,10 @@
 /* A round computes eigenvectors from the beginning, and there may be dozens. */
 enum { MAX_ROWS = 20000 };
 
+/* Of all lists of neighbours. With weights, S, its transpose and the Laplacian an entry takes up to
+ * 40 bytes. */
+enum { MAX_ENTRIES = 50000000 };
+
 typedef struct can_options {
     hd_step_common common;
     huddle_prepare_options prepare;
@@ -97,7 +101,7 @@ static huddle_status label_rows(hd_method_run *run, const can_options *options,
     hd_fit_clusters *clusters = &fit->clusters;
     hd_step_can can = {0};
     hd_step_can_options how = {n_clusters, options->n_neighbors, options->max_iter, run->seed,
-                               "auto"};
+                               "auto",     MAX_ENTRIES};
     huddle_kmeans_options kmeans = hd_method_kmeans_options(run, &options->kmeans, n_clusters);
     TRY(hd_step_can_run(run->context, &fit->prepared.points, &how, &can));
     if (can.n_components == n_clusters) {

@@ -241,7 +241,9 @@ done:
     return status;
 }
 
-/* The codes take the place of a graph with as many neighbours as the dictionaries have. */
+/* The codes take the place of a graph with as many neighbours as the dictionaries have. Each thread
+ * has a residual, a column, and the products of the points of a dictionary twice
+ * (steps/l1_codes.c). */
 static void predict_memory(const hd_decide_sizes *x, const void *options,
                            hd_decide_memory *needed) {
     const l1graph_options *o = options;
@@ -249,6 +251,8 @@ static void predict_memory(const hd_decide_sizes *x, const void *options,
     int64_t others = x->n > 1 ? x->n - 1 : 1;
     like.knn.n_neighbors = o->dictionary < others ? o->dictionary : (int32_t)others;
     hd_decide_memory_of_spectral(x, &like, needed);
+    int64_t k = like.knn.n_neighbors, each = 2 * x->d + 9 * k + 2 * k * k;
+    needed->stages[HD_STAGE_GRAPH] += x->n_threads * each * (int64_t)sizeof(double);
 }
 
 const hd_method hd_method_l1graph = {

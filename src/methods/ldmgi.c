@@ -101,7 +101,7 @@ typedef struct modelling {
     double alpha, unit;
     int64_t most; /* members of a clique */
     int32_t *index;
-    double *scratch; /* 2 most for each worker */
+    double *scratch; /* most for each worker */
     hd_step_cliques *cliques;
 } modelling;
 

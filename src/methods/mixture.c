@@ -415,21 +415,25 @@ done:
 
 /* ---- the number of clusters ------------------------------------------------------------------ */
 
+static bool is_candidate(const huddle_embed_choice *choice, int32_t number) {
+    for (int32_t k = 0; k < choice->count; k++)
+        if (choice->candidates[k] == number)
+            return true;
+    return false;
+}
+
 /* Up to five numbers, those of the smallest BIC first. */
 static void rank_numbers(hd_fit_trials *trials) {
     huddle_embed_choice *choice = &trials->choice;
     enum { MAX_CANDIDATES = sizeof choice->scores / sizeof *choice->scores };
     memset(choice, 0, sizeof *choice);
     while (choice->count < MAX_CANDIDATES && choice->count < trials->count) {
-        const huddle_trial *best = NULL;
-        for (int32_t t = 0; t < trials->count; t++) {
-            const huddle_trial *trial = &trials->items[t];
-            bool is_taken = false;
-            for (int32_t k = 0; k < choice->count; k++)
-                is_taken = is_taken || choice->candidates[k] == trial->n_clusters;
-            if (!is_taken && (best == NULL || trial->bic < best->bic))
+        const huddle_trial *best = trials->items, *end = best + trials->count;
+        while (is_candidate(choice, best->n_clusters)) /* fewer are taken than there are trials */
+            best++;
+        for (const huddle_trial *trial = best + 1; trial < end; trial++)
+            if (trial->bic < best->bic && !is_candidate(choice, trial->n_clusters))
                 best = trial;
-        }
         choice->candidates[choice->count] = best->n_clusters;
         choice->scores[choice->count++] = best->bic;
     }

@@ -22,7 +22,9 @@
  *
  * A new point gets the row that minimises its own terms, all other rows kept: with s_xj = w_xj /
  * sqrt(d_x d_j) and the regression p(x), f = (sum_j s_xj f_j + mu p(x)) / (1 + mu). */
+#include "base/blas.h"
 #include "base/check.h"
+#include "base/context.h"
 #include "base/options.h"
 #include "decide/memory.h"
 #include "methods/reduce.h"
@@ -32,12 +34,16 @@
 #include "steps/nonnegative.h"
 #include "steps/prepare.h"
 
+#include <cblas.h>
 #include <math.h>
 #include <string.h>
 
 /* The decomposition needs a matrix of the shorter side of X: 8 bytes for each entry, and time that
  * grows with its cube. ridge = auto is this fraction of the total scatter. */
 enum { MAX_SIDE = 6000, AUTO_SHARE = 1000 };
+
+/* Rows of a product after which a fit can be cancelled. */
+enum { BLOCK_ROWS = 1024 };
 
 /* Added to the indicator of the start (Ding, Li, Peng and Park, KDD 2006, start nonnegative
  * factorisations so); and xi = auto, relative to 1 + mu. */
@@ -109,7 +115,8 @@ static void scale_components(double ridge, int64_t n, const double *variances, d
     if (ridge == HUDDLE_AUTO)
         ridge = (double)n * total / AUTO_SHARE;
     for (int64_t k = 0; k < map->cols; k++) {
-        double divisor = sqrt((double)n * variances[k] + ridge);
+        /* rounding may leave a variance below 0 */
+        double divisor = sqrt((double)n * fmax(variances[k], 0) + ridge);
         for (int64_t j = 0; j < map->rows && divisor > 0; j++)
             map->values[j * map->stride + k] /= divisor;
     }
@@ -163,37 +170,66 @@ done:
     return status;
 }
 
-/* The regression of F on the points, as d + 1 rows: p(x) = mean of F + z(x)'Z'F, the coefficients
- * of the features and the constant. */
-static huddle_status fit_regression(const nsc_step *step, const huddle_dense *f,
-                                    huddle_dense *regression) {
+static int64_t block_rows(int64_t n, int64_t first) {
+    return n - first < BLOCK_ROWS ? n - first : BLOCK_ROWS;
+}
+
+/* Z'F and the mean of F, over all rows of x. Both are 0 before. */
+static huddle_status sum_products(huddle_context *context, const nsc_step *step,
+                                  const huddle_dense *f, double *zf, double *mean) {
     huddle_status status = HUDDLE_OK;
-    const huddle_dense *z = &step->components, *map = &step->map.projection;
-    double *zf = NULL, total = 0;
-    int64_t c = f->cols, d = map->rows;
-    ALLOC_ZERO(zf, z->cols * c);
-    TRY(huddle_dense_new(d + 1, c, regression));
-    double *constant = regression->values + d * c;
-    for (int64_t i = 0; i < f->rows; i++) {
-        double m = step->copies != NULL ? step->copies[i] : 1;
-        total += m;
-        for (int64_t k = 0; k < c; k++) {
-            constant[k] += m * f->values[i * c + k];
-            for (int64_t l = 0; l < z->cols; l++)
-                zf[l * c + k] += z->values[i * z->stride + l] * sqrt(m) * f->values[i * c + k];
+    const huddle_dense *z = &step->components;
+    double *rows = NULL, total = 0;
+    int64_t c = f->cols;
+    ALLOC(rows, BLOCK_ROWS * c);
+    for (int64_t first = 0; first < f->rows; first += BLOCK_ROWS) {
+        int64_t count = block_rows(f->rows, first);
+        TRY(hd_check_cancel(context));
+        for (int64_t i = 0; i < count; i++) {
+            double m = step->copies != NULL ? step->copies[first + i] : 1;
+            total += m;
+            for (int64_t k = 0; k < c; k++) {
+                double value = f->values[(first + i) * c + k];
+                mean[k] += m * value;
+                rows[i * c + k] = sqrt(m) * value;
+            }
         }
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)z->cols, (int)c, (int)count, 1,
+                    z->values + first * z->stride, (int)z->stride, rows, (int)c, 1, zf, (int)c);
     }
     for (int64_t k = 0; k < c; k++)
-        constant[k] /= total;
-    for (int64_t j = 0; j < d; j++)
-        for (int64_t k = 0; k < c; k++) {
-            double *w = regression->values + j * c + k;
-            for (int64_t l = 0; l < z->cols; l++)
-                *w += map->values[j * map->stride + l] * zf[l * c + k];
-            constant[k] -= step->map.centre[j] * *w;
-        }
+        mean[k] /= total;
 done:
-    huddle_free(zf);
+    huddle_free(rows);
+    return status;
+}
+
+/* The regression of F on the points, as d + 1 rows: p(x) = mean of F + z(x)'Z'F, the coefficients
+ * of the features and the constant. */
+static huddle_status fit_regression(huddle_context *context, const nsc_step *step,
+                                    const huddle_dense *f, huddle_dense *regression) {
+    huddle_status status = HUDDLE_OK;
+    const huddle_dense *map = &step->map.projection;
+    double *zf = NULL, *mean = NULL;
+    int64_t c = f->cols, d = map->rows, r = map->cols;
+    hd_blas_enter();
+    ALLOC_ZERO(zf, r * c);
+    ALLOC_ZERO(mean, c);
+    TRY(huddle_dense_new(d + 1, c, regression));
+    TRY(sum_products(context, step, f, zf, mean));
+    for (int64_t j = 0; j < d; j += BLOCK_ROWS) {
+        TRY(hd_check_cancel(context));
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)block_rows(d, j), (int)c,
+                    (int)r, 1, map->values + j * map->stride, (int)map->stride, zf, (int)c, 0,
+                    regression->values + j * c, (int)c);
+    }
+    for (int64_t j = 0; j < d; j++)
+        for (int64_t k = 0; k < c; k++)
+            mean[k] -= step->map.centre[j] * regression->values[j * c + k];
+    memcpy(regression->values + d * c, mean, (size_t)c * sizeof *mean);
+done:
+    hd_blas_leave();
+    FREE(zf, mean);
     return status;
 }
 
@@ -313,7 +349,7 @@ static huddle_status cluster(hd_method_run *run, void *argument, int32_t n_clust
     TRY(read_labels(run->context, &fit->rows, &f, &fit->clusters));
     TRY(set_centres(run->context, &fit->rows, &f, &fit->clusters));
     if (step->components.values != NULL)
-        TRY(fit_regression(step, &f, &embedding->regression));
+        TRY(fit_regression(run->context, step, &f, &embedding->regression));
     huddle_dense_free(&embedding->f.rows);
     embedding->f.rows = f;
     memset(&f, 0, sizeof f);

@@ -116,16 +116,19 @@ static void set_gammas(const huddle_neighbors *near, int32_t k, lists *l) {
     }
 }
 
+static int64_t list_length(int64_t n, int64_t k) {
+    return CANDIDATES * k < n - 1 ? CANDIDATES * k : n - 1;
+}
+
 static huddle_status find_candidates(huddle_context *context, const huddle_points *points,
                                      int32_t k, lists *l) {
     huddle_status status = HUDDLE_OK;
     huddle_knn_options knn = huddle_knn_defaults();
     huddle_neighbors near = {0};
     entry *row = NULL;
-    int64_t most = points->n - 1;
     lists_free(l);
     l->n = points->n;
-    l->m = (int32_t)(most < CANDIDATES * (int64_t)k ? most : CANDIDATES * (int64_t)k);
+    l->m = (int32_t)list_length(points->n, k);
     knn.n_neighbors = l->m;
     TRY(huddle_graph_knn(context, points, &knn, &near, NULL));
     TRY(huddle_neighbors_fetch(&near));
@@ -281,6 +284,20 @@ done:
 
 /* ---- the alternation ----------------------------------------------------------------------- */
 
+/* Doubles k, up to the limit. */
+static huddle_status raise_neighbors(int64_t n, int64_t limit, const hd_step_can_options *options,
+                                     const hd_step_can *can, int64_t *k) {
+    int64_t next = 2 * *k < limit ? 2 * *k : limit;
+    if (n * list_length(n, next) > options->max_entries)
+        return hd_fail(HUDDLE_UNSUPPORTED,
+                       "with %lld neighbours of each of %lld points the graph has %d components, "
+                       "more than %d clusters, and can has no room for lists of more neighbours; "
+                       "use fewer points, more clusters, or sc",
+                       (long long)*k, (long long)n, can->n_components, options->n_clusters);
+    *k = next;
+    return HUDDLE_OK;
+}
+
 /* lambda can only divide components. If there are too many already, every point gets more
  * neighbours; with all others as neighbours the graph is connected. */
 static huddle_status begin(huddle_context *context, const huddle_points *points,
@@ -289,12 +306,14 @@ static huddle_status begin(huddle_context *context, const huddle_points *points,
     huddle_status status = HUDDLE_OK;
     int64_t k = options->n_neighbors, limit = points->n - 2;
     ALLOC(can->component, points->n);
-    for (k = k < limit ? k : limit;; k = 2 * k < limit ? 2 * k : limit) {
+    k = k < limit ? k : limit;
+    for (;;) {
         TRY(find_candidates(context, points, (int32_t)k, l));
         TRY(find_weights(context, l, NULL, 0, can));
         TRY(find_components(context, minus, most, can));
         if (can->n_components <= options->n_clusters || k == limit)
             break;
+        TRY(raise_neighbors(points->n, limit, options, can, &k));
     }
     can->n_neighbors = (int32_t)k;
     if (k > options->n_neighbors)

@@ -11,6 +11,7 @@ typedef struct hd_step_can_options {
     int32_t max_iter;    /* rounds */
     uint64_t seed;
     const char *embed_solver;
+    int64_t max_entries; /* of the lists of all points, when k is raised */
 } hd_step_can_options;
 
 typedef struct hd_step_can {

@@ -174,10 +174,11 @@ static void measure_rows(const em *e, hd_chunk chunk, double *logs) {
 /* Turns the logs of a row into shares and returns the log of their sum. The largest is taken out
  * first, so that no exponential overflows and not all of them become 0. */
 static double share_row(int32_t c, double *logs) {
-    double largest = -INFINITY, sum = 0;
-    for (int32_t k = 0; k < c; k++)
+    double largest = logs[0], sum;
+    for (int32_t k = 1; k < c; k++)
         largest = fmax(largest, logs[k]);
-    for (int32_t k = 0; k < c; k++)
+    sum = logs[0] = exp(logs[0] - largest);
+    for (int32_t k = 1; k < c; k++)
         sum += logs[k] = exp(logs[k] - largest);
     for (int32_t k = 0; k < c; k++) {
         double share = logs[k] / sum;
@@ -339,6 +340,7 @@ static void invert_diagonal(int64_t d, double least, double *s, bool *is_floored
 /* The scatters of all components: c matrices, or c rows of the scatters of columns. */
 typedef struct scatters {
     const em *e;
+    huddle_context *context;
     double *values;
     int64_t length; /* of one */
     bool *is_floored;
@@ -359,7 +361,9 @@ static void add_block(const em *e, int64_t count, const double *rows, double *su
 
 /* The scatter of component k, around its new mean: only so is it accurate if the component is small
  * and far from the origin. */
-static void sum_scatter(const em *e, int32_t k, double *rows, double *sum) {
+static huddle_status sum_scatter(const scatters *s, int32_t k, double *rows, double *sum) {
+    huddle_status status = HUDDLE_OK;
+    const em *e = s->e;
     const double *mean = e->m->means + k * e->m->d;
     int64_t d = e->m->d, count = 0;
     for (int64_t i = 0; i < e->points->n; i++) {
@@ -372,9 +376,12 @@ static void sum_scatter(const em *e, int32_t k, double *rows, double *sum) {
         if (++count == e->block) {
             add_block(e, e->block, rows, sum);
             count = 0;
+            TRY(hd_check_cancel(s->context));
         }
     }
     add_block(e, count, rows, sum);
+done:
+    return status;
 }
 
 /* The average of the variances takes the place of each where there is only one. */
@@ -386,7 +393,7 @@ static huddle_status find_scatter(void *argument, hd_chunk chunk) {
     double *sum = s->values + k * s->length, mean = 0;
     if (m->weights[k] == 0)
         return status;
-    sum_scatter(s->e, k, scratch_of(s->e, chunk.worker), sum);
+    TRY(sum_scatter(s, k, scratch_of(s->e, chunk.worker), sum));
     if (strcmp(m->covariance, "tied") == 0)
         return status;
     cblas_dscal((int)s->length, 1 / m->weights[k], sum, 1);
@@ -410,7 +417,7 @@ static huddle_status find_covariances(huddle_context *context, em *e) {
     hd_step_mixture *m = e->m;
     int64_t d = m->d, rows, cols;
     bool tied = strcmp(m->covariance, "tied") == 0;
-    scatters s = {.e = e, .length = e->triangular ? d * d : d};
+    scatters s = {.e = e, .context = context, .length = e->triangular ? d * d : d};
     double total = 0;
     hd_step_mixture_scales(m->covariance, m->c, d, &rows, &cols);
     bool in_place = rows * cols == m->c * s.length && !tied; /* tied with one component is a copy */

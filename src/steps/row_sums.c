@@ -5,6 +5,8 @@
 #include "base/check.h"
 #include "base/context.h"
 
+enum { ROWS_PER_CHECK = 4096 };
+
 struct hd_step_row_sum {
     double *value;
     int64_t *seen; /* the last row in which the column occurred */
@@ -57,16 +59,19 @@ huddle_status hd_step_sum_rows(huddle_context *context, int64_t n, hd_step_row_r
     for (int64_t j = 0; j < n; j++)
         s.seen[j] = -1;
     for (int64_t i = 0; i < n; i++) {
+        if (i % ROWS_PER_CHECK == 0)
+            TRY(hd_check_cancel(context));
         begin_row(i, &s);
         rule(of, i, &s);
         total += s.count;
     }
-    TRY(hd_check_cancel(context));
     TRY(huddle_csr_new(n, n, total, matrix));
     for (int64_t j = 0; j < n; j++)
         s.seen[j] = -1;
     for (int64_t i = 0; i < n; i++) {
         int64_t at = matrix->offsets[i];
+        if (i % ROWS_PER_CHECK == 0)
+            TRY(hd_check_cancel(context));
         begin_row(i, &s);
         rule(of, i, &s);
         sort_columns(&s);

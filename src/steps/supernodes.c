@@ -14,6 +14,9 @@
  * of equal weights all of them, the one with the fewest edges is the shortest. */
 static const double edge_length = 1e-6;
 
+/* A row may have thousands of supernodes, and takes the square of that. */
+enum { ROWS_PER_CHECK = 1024 };
+
 /* Squared singular values below this are rounding errors; the largest is 1. The vectors are divided
  * by their roots. */
 static const double rank_tolerance = 1e-12;
@@ -288,17 +291,21 @@ done:
 }
 
 /* The largest eigenpairs of Z'Z, s x s, in ascending order: mu (s), v (s x limit). */
-static huddle_status decompose(const huddle_csr *z, int limit, double *mu, double *v) {
+static huddle_status decompose(huddle_context *context, const huddle_csr *z, int limit, double *mu,
+                               double *v) {
     huddle_status status = HUDDLE_OK;
     int s = (int)z->cols, found = 0;
     double *gram = NULL;
     int *support = NULL;
     ALLOC_ZERO(gram, (int64_t)s * s);
     ALLOC(support, 2 * (int64_t)s);
-    for (int64_t i = 0; i < z->rows; i++)
+    for (int64_t i = 0; i < z->rows; i++) {
+        if (i % ROWS_PER_CHECK == 0)
+            TRY(hd_check_cancel(context));
         for (int64_t a = z->offsets[i]; a < z->offsets[i + 1]; a++)
             for (int64_t b = z->offsets[i]; b <= a; b++)
                 gram[(int64_t)z->columns[a] * s + z->columns[b]] += z->values[a] * z->values[b];
+    }
     if (LAPACKE_dsyevr(LAPACK_ROW_MAJOR, 'V', 'I', 'L', s, gram, s, 0, 0, s - limit + 1, s, 0,
                        &found, mu, v, limit, support) != 0 ||
         found != limit)
@@ -322,7 +329,7 @@ huddle_status hd_step_supernodes_vectors(huddle_context *context, const huddle_c
     ALLOC(mu, z.cols);
     ALLOC(v, z.cols * limit);
     TRY(normalise(&z, out->degrees));
-    TRY(decompose(&z, limit, mu, v));
+    TRY(decompose(context, &z, limit, mu, v));
     while (rank < limit && mu[limit - 1 - rank] > rank_tolerance)
         rank++;
     TRY(huddle_dense_new(z.rows, rank, &out->vectors));

@@ -306,6 +306,21 @@ static void few_supernodes_are_refused(void **state) {
     huddle_points_free(&x);
 }
 
+/* A later generation has two supernodes for each column of the embedding, but no more columns than
+ * there are vertices; copies are one. */
+static void many_supernodes_of_later_generations_are_refused(void **state) {
+    (void)state;
+    static const char *const options[] = {"generations", "2", NULL};
+    huddle_points x = clouds(2600, 2, 5, 1, 3), copies = clouds(2600, 2, 60, 0, 3);
+    huddle_model *model = new_model("2501", options);
+    assert_refused(huddle_model_fit(NULL, model, &x), HUDDLE_UNSUPPORTED,
+                   "two supernodes for each of 2501 columns of the embedding, but 5000");
+    assert_ok(huddle_model_fit(NULL, model, &copies));
+    huddle_model_free(model);
+    huddle_points_free(&x);
+    huddle_points_free(&copies);
+}
+
 /* Seeds are drawn by the seed, and the automatic number is a fifth of the vertices within bounds:
  * it is seen by the labels being those of that number. */
 static void the_number_of_supernodes_is_chosen(void **state) {
@@ -368,6 +383,7 @@ int main(void) {
         cmocka_unit_test(the_second_generation_follows_the_first),
         cmocka_unit_test(a_given_graph_is_clustered),
         cmocka_unit_test(few_supernodes_are_refused),
+        cmocka_unit_test(many_supernodes_of_later_generations_are_refused),
         cmocka_unit_test(the_number_of_supernodes_is_chosen),
         cmocka_unit_test(degenerate_points_are_clustered),
     };

@@ -54,7 +54,8 @@ static void rows_are_projected_onto_the_simplex(void **state) {
 
 static const double *check_problem(const double *at) {
     int64_t n = (int64_t)at[0], d = (int64_t)at[1];
-    hd_step_can_options options = {(int32_t)at[2], (int32_t)at[3], (int32_t)at[4], 0, "dense"};
+    hd_step_can_options options = {(int32_t)at[2], (int32_t)at[3], (int32_t)at[4], 0,
+                                   "dense",        INT64_MAX};
     hd_step_can can = {0};
     huddle_points points;
     at += 5;
@@ -117,7 +118,7 @@ static void gamma_gives_k_neighbours(void **state) {
     enum { ROWS = 80 };
     huddle_points x = clouds(ROWS, 1, 0, NULL);
     for (int32_t k = 3; k <= ROWS; k += 11) {
-        hd_step_can_options options = {2, k, 1, 0, "auto"};
+        hd_step_can_options options = {2, k, 1, 0, "auto", INT64_MAX};
         hd_step_can can = {0};
         options.max_iter = 0;
         assert_ok(hd_step_can_run(NULL, &x, &options, &can));
@@ -191,13 +192,19 @@ static void too_many_components_are_joined(void **state) {
     huddle_points_free(&x);
 }
 
+/* As long as the lists, of twice as many candidates, are not too long. */
 static void neighbours_are_doubled(void **state) {
     (void)state;
     huddle_points x = clouds(120, 6, 60, NULL);
-    hd_step_can_options options = {2, 7, 50, 0, "auto"};
+    hd_step_can_options options = {2, 7, 50, 0, "auto", 120 * 56};
     hd_step_can can = {0};
     assert_ok(hd_step_can_run(NULL, &x, &options, &can));
     assert_int_equal(can.n_neighbors, 28);
+    hd_step_can_free(&can);
+    options.max_entries--;
+    assert_refused(hd_step_can_run(NULL, &x, &options, &can), HUDDLE_UNSUPPORTED,
+                   "with 14 neighbours of each of 120 points the graph has 6 components, more than "
+                   "2 clusters");
     hd_step_can_free(&can);
     huddle_points_free(&x);
 }

@@ -492,6 +492,35 @@ static void many_points_are_refused(void **state) {
     huddle_points_free(&x);
 }
 
+/* Every thread has the products of the points of a dictionary, twice. */
+static void memory_of_threads_is_predicted(void **state) {
+    (void)state;
+    enum { SIDE = 200 };
+    double predicted[2];
+    huddle_points x;
+    assert_ok(huddle_points_new(SIDE + 1, 2, &x));
+    for (int i = 0; i <= SIDE; i++) {
+        x.values[2 * i] = (float)(i % 2 + 1);
+        x.values[2 * i + 1] = (float)i / SIDE;
+    }
+    for (int t = 0; t < 2; t++) {
+        huddle_context *context;
+        huddle_model *model;
+        assert_ok(huddle_context_new(&context));
+        assert_ok(huddle_context_set_threads(context, t == 0 ? 1 : 4));
+        assert_ok(huddle_model_new("l1graph", &model));
+        assert_ok(huddle_model_set_option(model, "n_clusters", "2"));
+        assert_ok(huddle_model_set_option(model, "dictionary", "1000"));
+        assert_ok(huddle_model_fit(context, model, &x));
+        predicted[t] = (double)model->fit.memory.stages[HD_STAGE_GRAPH];
+        huddle_model_free(model);
+        huddle_context_free(context);
+    }
+    assert_in_range((int64_t)(predicted[1] - predicted[0]), 3 * 2 * SIDE * SIDE * 8,
+                    3 * 3 * SIDE * SIDE * 8);
+    huddle_points_free(&x);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(graphs_and_objectives_are_numpys),
@@ -506,6 +535,7 @@ int main(void) {
         cmocka_unit_test(a_large_lambda_leaves_bridges),
         cmocka_unit_test(zeros_and_copies_have_labels),
         cmocka_unit_test(bits_do_not_depend_on_threads),
+        cmocka_unit_test(memory_of_threads_is_predicted),
         cmocka_unit_test(many_points_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include "method_fits.h"
 #include "model/model.h"
 #include "steps/ldmgi_matrix.h"
+#include "steps/row_sums.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -293,6 +294,36 @@ static void degenerate_points_are_clustered(void **state) {
     huddle_points_free(&x);
 }
 
+typedef struct cancelling {
+    huddle_context *context;
+    int64_t when, calls; /* cancels in this call */
+} cancelling;
+
+static void add_one(const void *of, int64_t row, hd_step_row_sum *sum) {
+    cancelling *c = *(cancelling *const *)of;
+    const int32_t column = (int32_t)row;
+    const double one = 1;
+    if (c->calls++ == c->when)
+        huddle_context_cancel(c->context);
+    hd_step_row_add(sum, 1, 1, &column, &one);
+}
+
+/* In both passes over the rows, long before their ends. */
+static void sums_of_rows_can_be_cancelled(void **state) {
+    (void)state;
+    enum { SUMS = 50000 };
+    for (int64_t when = 5000; when < 2 * SUMS; when += SUMS) {
+        cancelling c = {.when = when}, *at = &c;
+        huddle_csr matrix = {0};
+        assert_ok(huddle_context_new(&c.context));
+        assert_refused(hd_step_sum_rows(c.context, SUMS, add_one, &at, &matrix), HUDDLE_CANCELLED,
+                       "cancelled");
+        assert_true(c.calls < when + 5000);
+        huddle_csr_free(&matrix);
+        huddle_context_free(c.context);
+    }
+}
+
 static void alpha_has_a_range(void **state) {
     (void)state;
     huddle_model *model;
@@ -312,6 +343,7 @@ int main(void) {
         cmocka_unit_test(clouds_are_found_and_new_points_join_them),
         cmocka_unit_test(bridges_are_members_of_cliques),
         cmocka_unit_test(degenerate_points_are_clustered),
+        cmocka_unit_test(sums_of_rows_can_be_cancelled),
         cmocka_unit_test(alpha_has_a_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
