@@ -229,15 +229,19 @@ static void set_start(const huddle_shrink_options *o, iteration *t) {
                                                             : from->values[i * from->stride + k];
 }
 
+huddle_status hd_shrink_published_check(const huddle_context *context, const char *solver,
+                                        int64_t n) {
+    if (hd_slabs_distributed(context))
+        return hd_fail(HUDDLE_UNSUPPORTED, "solver = %s needs all rows in one process", solver);
+    if (strcmp(solver, "printed") == 0 && n > HD_SHRINK_PRINTED_ROWS)
+        return hd_fail(HUDDLE_UNSUPPORTED,
+                       "solver = printed needs a dense matrix and takes at most %d rows, not %lld",
+                       HD_SHRINK_PRINTED_ROWS, (long long)n);
+    return HUDDLE_OK;
+}
+
 static huddle_status open_iteration(const hd_shrink_solve *s, iteration *t) {
     huddle_status status = HUDDLE_OK;
-    const char *name = s->options.solver;
-    if (hd_slabs_distributed(t->input->context))
-        FAIL(HUDDLE_UNSUPPORTED, "solver = %s needs all rows in one process", name);
-    if (t->is_printed && t->n > HD_SHRINK_PRINTED_ROWS)
-        FAIL(HUDDLE_UNSUPPORTED,
-             "solver = printed needs a dense matrix and takes at most %d rows, not %lld",
-             HD_SHRINK_PRINTED_ROWS, (long long)t->n);
     TRY(huddle_dense_new(t->n, t->c, &t->g));
     ALLOC(t->distance, t->n);
     ALLOC(t->length, t->m);

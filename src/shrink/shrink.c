@@ -122,9 +122,12 @@ static huddle_status shrink_checked(hd_shrink_solve *s, huddle_shrunk *out) {
     hd_shrink_edges edges = {0};
     const huddle_shrink_info *info = s->info;
     hd_shrink_limits limits = hd_shrink_engine_limits(s->input.context);
+    bool is_published = hd_shrink_is_published(s->options.solver);
+    if (is_published)
+        TRY(hd_shrink_published_check(s->input.context, s->options.solver, s->input.f->rows));
     TRY(hd_shrink_edges_read(s->input.context, s->input.w, &edges));
     s->input.edges = &edges;
-    if (hd_shrink_is_published(s->options.solver)) {
+    if (is_published) {
         TRY(hd_shrink_published(s, out));
         if (!s->options.keep_dual)
             huddle_dense_free(&out->z);
