@@ -13,6 +13,7 @@
  * it fall.) */
 #include "steps/mixture.h"
 
+#include "base/blas.h"
 #include "base/check.h"
 #include "base/parallel.h"
 
@@ -230,9 +231,11 @@ huddle_status hd_step_mixture_label(huddle_context *context, const huddle_points
     hd_step_mixture view = *mixture;
     em e = {.points = points, .m = &view, .labels = labels};
     double unused;
+    hd_blas_enter();
     TRY(begin(context, &e));
     TRY(expect(context, &e, &unused));
 done:
+    hd_blas_leave();
     end(&e);
     return status;
 }
@@ -505,10 +508,12 @@ huddle_status hd_step_mixture_fit(huddle_context *context, const huddle_points *
     huddle_status status = HUDDLE_OK;
     em e = {.points = points, .copies = copies, .m = mixture, .least = options->least};
     *mixture = (hd_step_mixture){.covariance = options->covariance, .c = c, .d = points->d};
+    hd_blas_enter();
     TRY(begin(context, &e));
     TRY(begin_shares(&e, c, labels));
     TRY(alternate(context, &e, options, history));
 done:
+    hd_blas_leave();
     end(&e);
     return status;
 }
