@@ -132,22 +132,12 @@ static huddle_status make_graph(hd_method_run *run, const l1graph_options *o) {
     hd_fit *fit = run->fit;
     hd_fit_graph *graph = &fit->graph;
     huddle_knn_options knn = o->spectral.knn;
-    huddle_connect_options connect = o->spectral.connect;
     double begin = hd_seconds();
     knn.seed = run->seed;
-    connect.n_clusters = hd_spectral_connect_clusters(run->n_clusters, &fit->rows);
-    connect.metric = knn.metric;
-    connect.copies = fit->rows.nodes.copies;
     TRY_STAGE(context, HD_STAGE_GRAPH,
               hd_spectral_weigh_points(context, fit, &knn, &o->spectral.weight, graph));
     TRY_STAGE(context, HD_STAGE_GRAPH, code_points(context, o, fit));
-    TRY_STAGE(context, HD_STAGE_CONNECT,
-              huddle_graph_connect(context, &fit->prepared.points, &connect, &graph->scale,
-                                   &graph->matrix, &graph->connect));
-    if (fit->rows.nodes.n > 0)
-        TRY(huddle_graph_weigh_copies(context, fit->rows.nodes.copies, knn.n_neighbors,
-                                      &graph->matrix));
-    graph->present = true;
+    TRY(hd_spectral_connect_graph(context, &o->spectral, run->n_clusters, fit));
     graph->seconds = hd_seconds() - begin;
 done:
     return status;

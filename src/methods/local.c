@@ -179,15 +179,13 @@ done:
 
 /* ---- the embedding ------------------------------------------------------------------------- */
 
-/* Converts eigenvalues of I - T to those of T. Degrees of 1 make the row rule `rw` equal to
- * `sym`. */
-static huddle_status set_eigenvalues(int64_t n, hd_fit_embedding *embedding) {
+huddle_status hd_method_local_set_eigenvalues(double upper, hd_fit_embedding *embedding) {
     huddle_status status = HUDDLE_OK;
     huddle_embedding *e = &embedding->f;
     for (int32_t k = 0; k < e->n_eigenvalues; k++)
-        e->eigenvalues[k] = fmax(1 - e->eigenvalues[k], 0);
-    ALLOC(e->degrees, n);
-    for (int64_t i = 0; i < n; i++)
+        e->eigenvalues[k] = fmax(upper - e->eigenvalues[k], 0);
+    ALLOC(e->degrees, e->vectors.rows);
+    for (int64_t i = 0; i < e->vectors.rows; i++)
         e->degrees[i] = 1;
     embedding->present = true;
 done:
@@ -223,7 +221,7 @@ static huddle_status find_vectors(huddle_context *context, const hd_method_local
     TRY(hd_spectral_embed_blocks(context, &matrix, component, count, lower, 1, &embed,
                                  n_clusters.first < n_clusters.last, &embedding->f, info));
     info->components = count;
-    TRY(set_eigenvalues(n, embedding));
+    TRY(hd_method_local_set_eigenvalues(1, embedding));
     /* Commute rows need eigenvalues of T in place of those of the Laplacian, which are known only
      * now: hd_spectral_make_rows() makes them. */
     if (commute)

@@ -58,6 +58,10 @@ huddle_status hd_method_local_begin(hd_method_run *run, hd_spectral_options *opt
 huddle_status hd_method_local_cluster(hd_method_run *run, const hd_spectral_options *options,
                                       bool by_gap);
 
+/* Converts eigenvalues of upper I - T to those of T. Degrees of 1 make the row rule `rw` equal to
+ * `sym`: new points have no degree. */
+huddle_status hd_method_local_set_eigenvalues(double upper, hd_fit_embedding *embedding);
+
 /* The sections of a method whose own options are in `table`. */
 #define HD_METHOD_LOCAL_SECTIONS(table)                                                            \
     {huddle_prepare_options_table, offsetof(hd_spectral_options, prepare),                         \

@@ -130,21 +130,6 @@ done:
     return status;
 }
 
-/* From eigenvalues of the operator to those of L + mu L_g. Degrees of 1 make the row rule `rw`
- * equal to `sym`: new points have no degree. */
-static huddle_status finish_embedding(double upper, hd_fit_embedding *embedding) {
-    huddle_status status = HUDDLE_OK;
-    huddle_embedding *e = &embedding->f;
-    for (int32_t k = 0; k < e->n_eigenvalues; k++)
-        e->eigenvalues[k] = fmax(upper - e->eigenvalues[k], 0);
-    ALLOC(e->degrees, e->vectors.rows);
-    for (int64_t i = 0; i < e->vectors.rows; i++)
-        e->degrees[i] = 1;
-    embedding->present = true;
-done:
-    return status;
-}
-
 /* The eigenvectors, and the regression of all of them on the points. */
 static huddle_status find_vectors(hd_method_run *run, const sec_options *options) {
     huddle_status status = HUDDLE_OK;
@@ -164,7 +149,7 @@ static huddle_status find_vectors(hd_method_run *run, const sec_options *options
     TRY(hd_step_filtered_pairs(context, &a, upper, c < n ? c : n, o->embed.tol, run->seed,
                                &embedding->f, info));
     info->components = fit->graph.connect.after;
-    TRY(finish_embedding(upper, embedding));
+    TRY(hd_method_local_set_eigenvalues(upper, embedding));
     TRY(hd_step_ridge_fit(context, &ridge, &embedding->f.vectors, &embedding->linear_map));
     hd_spectral_warn_embedding(context, &o->embed, info, run->n_clusters);
 done:

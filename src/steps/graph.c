@@ -89,6 +89,22 @@ done:
     return status;
 }
 
+huddle_status hd_spectral_connect_graph(huddle_context *context, const hd_spectral_options *options,
+                                        huddle_range n_clusters, hd_fit *fit) {
+    huddle_status status = HUDDLE_OK;
+    hd_fit_graph *graph = &fit->graph;
+    huddle_connect_options connect = hd_spectral_connect_options(options, n_clusters, &fit->rows);
+    TRY_STAGE(context, HD_STAGE_CONNECT,
+              huddle_graph_connect(context, &fit->prepared.points, &connect, &graph->scale,
+                                   &graph->matrix, &graph->connect));
+    if (fit->rows.nodes.n > 0)
+        TRY(huddle_graph_weigh_copies(context, fit->rows.nodes.copies, options->knn.n_neighbors,
+                                      &graph->matrix));
+    graph->present = true;
+done:
+    return status;
+}
+
 /* Steps in fixed order: the scale is estimated from the lists of neighbours alone, bridges use that
  * scale, and multiplicities (2) are applied last, to neighbours and bridges alike. */
 huddle_status hd_spectral_make_graph(huddle_context *context, const hd_spectral_options *options,
@@ -96,19 +112,12 @@ huddle_status hd_spectral_make_graph(huddle_context *context, const hd_spectral_
     huddle_status status = HUDDLE_OK;
     hd_fit_graph *graph = &fit->graph;
     huddle_knn_options knn = options->knn;
-    huddle_connect_options connect = hd_spectral_connect_options(options, n_clusters, &fit->rows);
     double begin = hd_seconds();
     hd_fit_graph_free(graph);
     knn.seed = options->common.seed;
     TRY_STAGE(context, HD_STAGE_GRAPH,
               hd_spectral_weigh_points(context, fit, &knn, &options->weight, graph));
-    TRY_STAGE(context, HD_STAGE_CONNECT,
-              huddle_graph_connect(context, &fit->prepared.points, &connect, &graph->scale,
-                                   &graph->matrix, &graph->connect));
-    if (fit->rows.nodes.n > 0)
-        TRY(huddle_graph_weigh_copies(context, fit->rows.nodes.copies, knn.n_neighbors,
-                                      &graph->matrix));
-    graph->present = true;
+    TRY(hd_spectral_connect_graph(context, options, n_clusters, fit));
     graph->seconds = hd_seconds() - begin;
 done:
     return status;

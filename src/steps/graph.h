@@ -16,6 +16,10 @@ huddle_connect_options hd_spectral_connect_options(const hd_spectral_options *op
                                                    huddle_range n_clusters,
                                                    const hd_fit_rows *rows);
 
+/* The last steps of A, from weights between the fit's points and their scale: bridges, copies. */
+huddle_status hd_spectral_connect_graph(huddle_context *context, const hd_spectral_options *options,
+                                        huddle_range n_clusters, hd_fit *fit);
+
 /* A of the fit's points: neighbours, weights, bridges, copies. An earlier one is replaced. */
 huddle_status hd_spectral_make_graph(huddle_context *context, const hd_spectral_options *options,
                                      huddle_range n_clusters, hd_fit *fit);

@@ -107,7 +107,8 @@ huddle_status hd_step_ldmgi_matrix(huddle_context *context, const hd_step_clique
     huddle_csr of = {0};
     const sum s = {cliques, &of};
     TRY(huddle_csr_transpose(&cliques->members, &of));
-    TRY(hd_step_sum_rows(context, cliques->members.rows, sum_row, &s, matrix));
+    TRY(hd_step_sum_rows(context, cliques->members.rows, cliques->members.rows, sum_row, &s,
+                         matrix));
 done:
     huddle_csr_free(&of);
     return status;

@@ -29,5 +29,5 @@ static void sum_row(const void *of, int64_t row, hd_step_row_sum *sum) {
 huddle_status hd_step_llc_matrix(huddle_context *context, const huddle_csr *a, const huddle_csr *t,
                                  huddle_csr *matrix) {
     const predictors p = {a, t};
-    return hd_step_sum_rows(context, a->rows, sum_row, &p, matrix);
+    return hd_step_sum_rows(context, a->rows, a->rows, sum_row, &p, matrix);
 }

@@ -48,27 +48,27 @@ static void sort_columns(hd_step_row_sum *s) {
 
 /* Two passes: the first counts the entries, so that the second can write them without a temporary
  * copy of the matrix, which is the largest array of the methods that use it. */
-huddle_status hd_step_sum_rows(huddle_context *context, int64_t n, hd_step_row_rule *rule,
-                               const void *of, huddle_csr *matrix) {
+huddle_status hd_step_sum_rows(huddle_context *context, int64_t rows, int64_t cols,
+                               hd_step_row_rule *rule, const void *of, huddle_csr *matrix) {
     huddle_status status = HUDDLE_OK;
     hd_step_row_sum s = {0};
     int64_t total = 0;
-    ALLOC(s.value, n);
-    ALLOC(s.seen, n);
-    ALLOC(s.columns, n);
-    for (int64_t j = 0; j < n; j++)
+    ALLOC(s.value, cols);
+    ALLOC(s.seen, cols);
+    ALLOC(s.columns, cols);
+    for (int64_t j = 0; j < cols; j++)
         s.seen[j] = -1;
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < rows; i++) {
         if (i % ROWS_PER_CHECK == 0)
             TRY(hd_check_cancel(context));
         begin_row(i, &s);
         rule(of, i, &s);
         total += s.count;
     }
-    TRY(huddle_csr_new(n, n, total, matrix));
-    for (int64_t j = 0; j < n; j++)
+    TRY(huddle_csr_new(rows, cols, total, matrix));
+    for (int64_t j = 0; j < cols; j++)
         s.seen[j] = -1;
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < rows; i++) {
         int64_t at = matrix->offsets[i];
         if (i % ROWS_PER_CHECK == 0)
             TRY(hd_check_cancel(context));

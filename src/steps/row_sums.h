@@ -14,9 +14,9 @@ void hd_step_row_add(hd_step_row_sum *sum, double factor, int64_t count, const i
 /* Adds whatever row `row` of the sum consists of; it is called twice for each row. */
 typedef void hd_step_row_rule(const void *of, int64_t row, hd_step_row_sum *sum);
 
-/* The n x n matrix of these rows, columns ascending. An entry is added up in the order of the
+/* The rows x cols matrix of these rows, columns ascending. An entry is added up in the order of the
  * calls. */
-huddle_status hd_step_sum_rows(huddle_context *context, int64_t n, hd_step_row_rule *rule,
-                               const void *of, huddle_csr *matrix);
+huddle_status hd_step_sum_rows(huddle_context *context, int64_t rows, int64_t cols,
+                               hd_step_row_rule *rule, const void *of, huddle_csr *matrix);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/blas.h"
 #include "base/check.h"
 #include "base/context.h"
+#include "steps/row_sums.h"
 
 #include <lapacke.h>
 #include <math.h>
@@ -183,89 +184,34 @@ done:
 
 /* ---- links --------------------------------------------------------------------------------- */
 
-/* Sums of one row of A R by supernode; `seen` marks those of the current row, so that nothing needs
- * clearing. */
-typedef struct row_sums {
-    double *value;
-    int64_t *seen;
-    int32_t *columns;
-    int64_t count;
-} row_sums;
+typedef struct linking {
+    const huddle_csr *graph, *r;
+} linking;
 
-static void add_supernodes(const huddle_csr *r, int64_t vertex, double weight, int64_t row,
-                           row_sums *s) {
-    for (int64_t e = r->offsets[vertex]; e < r->offsets[vertex + 1]; e++) {
-        int32_t k = r->columns[e];
-        if (s->seen[k] != row) {
-            s->seen[k] = row;
-            s->value[k] = 0;
-            s->columns[s->count++] = k;
-        }
-        s->value[k] += weight;
-    }
+static void add_supernodes(const huddle_csr *r, int64_t vertex, double weight,
+                           hd_step_row_sum *sum) {
+    int64_t at = r->offsets[vertex];
+    hd_step_row_add(sum, weight, r->offsets[vertex + 1] - at, r->columns + at, r->values + at);
 }
 
-static void sum_row(const huddle_csr *graph, const huddle_csr *r, int64_t row, row_sums *s) {
+static void link_vertex(const void *of, int64_t vertex, hd_step_row_sum *sum) {
+    const linking *l = of;
+    const huddle_csr *graph = l->graph;
     double degree = 0;
-    s->count = 0;
-    for (int64_t e = graph->offsets[row]; e < graph->offsets[row + 1]; e++) {
+    for (int64_t e = graph->offsets[vertex]; e < graph->offsets[vertex + 1]; e++)
         degree += graph->values[e];
-        add_supernodes(r, graph->columns[e], graph->values[e], row, s);
-    }
     if (!(degree > 0)) {
-        s->count = 0;
-        for (int64_t k = 0; k < r->cols; k++)
-            s->seen[k] = -1;
-        add_supernodes(r, row, 1, row, s);
+        add_supernodes(l->r, vertex, 1, sum);
+        return;
     }
+    for (int64_t e = graph->offsets[vertex]; e < graph->offsets[vertex + 1]; e++)
+        add_supernodes(l->r, graph->columns[e], graph->values[e], sum);
 }
 
-/* Insertion sort: rows have a few supernodes. */
-static void sort_columns(row_sums *s) {
-    for (int64_t k = 1; k < s->count; k++) {
-        int32_t column = s->columns[k];
-        int64_t at = k;
-        for (; at > 0 && s->columns[at - 1] > column; at--)
-            s->columns[at] = s->columns[at - 1];
-        s->columns[at] = column;
-    }
-}
-
-static void forget_rows(const huddle_csr *r, row_sums *s) {
-    for (int64_t k = 0; k < r->cols; k++)
-        s->seen[k] = -1;
-}
-
-/* In two passes, of which the first counts the entries. */
 huddle_status hd_step_supernodes_link(huddle_context *context, const huddle_csr *graph,
                                       const huddle_csr *r, huddle_csr *links) {
-    huddle_status status = HUDDLE_OK;
-    row_sums s = {0};
-    int64_t n = graph->rows, total = 0;
-    ALLOC(s.value, r->cols);
-    ALLOC(s.seen, r->cols);
-    ALLOC(s.columns, r->cols);
-    forget_rows(r, &s);
-    for (int64_t i = 0; i < n; i++) {
-        sum_row(graph, r, i, &s);
-        total += s.count;
-    }
-    TRY(hd_check_cancel(context));
-    TRY(huddle_csr_new(n, r->cols, total, links));
-    forget_rows(r, &s);
-    for (int64_t i = 0; i < n; i++) {
-        int64_t at = links->offsets[i];
-        sum_row(graph, r, i, &s);
-        sort_columns(&s);
-        for (int64_t k = 0; k < s.count; k++) {
-            links->columns[at + k] = s.columns[k];
-            links->values[at + k] = s.value[s.columns[k]];
-        }
-        links->offsets[i + 1] = at + s.count;
-    }
-done:
-    FREE(s.value, s.seen, s.columns);
-    return status;
+    const linking l = {graph, r};
+    return hd_step_sum_rows(context, graph->rows, r->cols, link_vertex, &l, links);
 }
 
 /* ---- singular vectors ---------------------------------------------------------------------- */

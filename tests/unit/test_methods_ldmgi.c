@@ -316,8 +316,8 @@ static void sums_of_rows_can_be_cancelled(void **state) {
         cancelling c = {.when = when}, *at = &c;
         huddle_csr matrix = {0};
         assert_ok(huddle_context_new(&c.context));
-        assert_refused(hd_step_sum_rows(c.context, SUMS, add_one, &at, &matrix), HUDDLE_CANCELLED,
-                       "cancelled");
+        assert_refused(hd_step_sum_rows(c.context, SUMS, SUMS, add_one, &at, &matrix),
+                       HUDDLE_CANCELLED, "cancelled");
         assert_true(c.calls < when + 5000);
         huddle_csr_free(&matrix);
         huddle_context_free(c.context);
