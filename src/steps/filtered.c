@@ -6,6 +6,7 @@
  * those of the operator in any case, by a Rayleigh-Ritz step. */
 #include "steps/filtered.h"
 
+#include "base/blas.h"
 #include "base/check.h"
 #include "base/context.h"
 
@@ -177,6 +178,7 @@ huddle_status hd_step_filtered_pairs(huddle_context *context, const hd_prepare_o
     double residual = 0, wanted;
     bool converged;
     memset(info, 0, sizeof *info);
+    hd_blas_enter();
     ALLOC(v, n * r);
     ALLOC(values, r);
     TRY(hd_prepare_eigen_krylov(context, a, r, false, seed, values, v, &converged));
@@ -202,6 +204,7 @@ huddle_status hd_step_filtered_pairs(huddle_context *context, const hd_prepare_o
     TRY(copy_pairs(n, r, c, v, values, out));
     info->seconds = hd_seconds() - begin;
 done:
+    hd_blas_leave();
     FREE(v, values);
     return status;
 }
