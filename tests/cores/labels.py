@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Labels do not depend on the kernels: labels.py HUDDLE
 
-Runs every method on generated points and on digits, once for each of the kernels that settings.py lists,
-and compares the files of labels byte for byte with those of the first.
+Runs every method on generated points and on digits, with the kernels that are used if nothing is set and
+with each of those that settings.py lists, and compares the files of labels byte for byte.
 """
 import concurrent.futures
 import json
@@ -34,26 +34,26 @@ def list_methods(tool):
 
 def labels_of(tool, arguments, setting, folder):
     """The bytes of the file of labels."""
-    name, value = setting.split("=")
+    environment = dict(assignment.split("=") for assignment in setting.split())
     descriptor, path = tempfile.mkstemp(suffix=".csv", dir=folder)
     os.close(descriptor)
     subprocess.run([tool, "cluster", *arguments, "-q", "-j", "1", "-o", path], check=True,
-                   stdout=subprocess.DEVNULL, env={**os.environ, name: value})
+                   stdout=subprocess.DEVNULL, env={**os.environ, **environment})
     with open(path, "rb") as file:
         return file.read()
 
 
 def compare(tool, case, kernels, folder):
-    """A sentence for each of the kernels whose labels differ from those of the first."""
+    """A sentence for each of the kernels whose labels differ from those of the default."""
     name, method, arguments = case
-    first = labels_of(tool, arguments, kernels[0], folder).split(b"\n")
+    first = labels_of(tool, arguments, "", folder).split(b"\n")
     sentences = []
-    for setting in kernels[1:]:
+    for setting in kernels:
         other = labels_of(tool, arguments, setting, folder).split(b"\n")
         differing = sum(a != b for a, b in zip(first, other)) + abs(len(first) - len(other))
         if differing:
             sentences.append(f"{method} on {name}: {differing} of {len(first) - 2} labels with "
-                             f"{setting} differ from those with {kernels[0]}")
+                             f"{setting} differ from the default's")
     return sentences
 
 
@@ -68,7 +68,7 @@ def main():
             concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         found = list(pool.map(lambda case: compare(tool, case, kernels, folder), cases))
     failed = [sentence for sentences in found for sentence in sentences]
-    print("\n".join(failed + [f"labels of {len(cases)} fits with {len(kernels)} kernels: "
+    print("\n".join(failed + [f"labels of {len(cases)} fits with {len(kernels) + 1} kernels: "
                               f"{len(failed)} differ"]))
     return 1 if failed else 0
 

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""The kernels that this CPU can run: settings.py [--others] HUDDLE
+"""The kernels of other CPUs that this one can run: settings.py HUDDLE
 
-Prints one setting of the environment per line: the kernels of OpenBLAS (OPENBLAS_CORETYPE) and those of
-Huddle (HUDDLE_ISA); with --others without those that are used if nothing is set, as all other tests do.
-What is left out is said on stderr. OpenBLAS does not check whether the CPU has the
+Prints one environment per line: the kernels of OpenBLAS (OPENBLAS_CORETYPE) together with those of Huddle
+(HUDDLE_ISA) that such a CPU has. What is used if nothing is set is left out, as all other tests use it.
+What else is left out is said on stderr. OpenBLAS does not check whether the CPU has the
 instructions of a core type that it is asked for: the program would end in an illegal instruction.
 """
 import os
@@ -12,8 +12,8 @@ import sys
 
 AVX2 = {"avx2", "fma"}
 AVX512 = AVX2 | {"avx512f", "avx512dq", "avx512bw", "avx512vl"}
-CORES = {"Prescott": {"pni"}, "Haswell": AVX2, "Zen": AVX2, "SkylakeX": AVX512,
-         "Cooperlake": AVX512 | {"avx512_bf16"}}
+CORES = {"Prescott": ({"pni"}, "base"), "Haswell": (AVX2, "avx2"), "Zen": (AVX2, "avx2"),
+         "SkylakeX": (AVX512, "avx512"), "Cooperlake": (AVX512 | {"avx512_bf16"}, "avx512")}
 ISAS = {"base": set(), "avx2": AVX2, "avx512": AVX512}
 
 
@@ -35,34 +35,31 @@ def uses(tool, core, environment):
     return made.returncode == 0 and f"Core: {core}" in made.stdout + made.stderr
 
 
+def other_instructions(flags):
+    """The instruction sets of Huddle's kernels but the largest, which is the default."""
+    return [name for name, needed in ISAS.items() if needed <= flags][:-1]
+
+
 def settings(tool):
-    """The settings, and a sentence for each that is left out."""
+    """The environments, each a text NAME=VALUE [NAME=VALUE], and a sentence for each that is left out."""
     flags, found, left_out = cpu_flags(), [], []
-    for variable, kinds in (("OPENBLAS_CORETYPE", CORES), ("HUDDLE_ISA", ISAS)):
-        for name, needed in kinds.items():
-            missing = sorted(needed - flags)
-            if missing:
-                left_out.append(f"{variable}={name} is left out: this CPU has no {missing[0]}")
-            elif variable == "OPENBLAS_CORETYPE" and not uses(tool, name, {variable: name}):
-                left_out.append(f"{variable}={name} is left out: the BLAS does not use it")
-            else:
-                found.append(f"{variable}={name}")
+    for core, (needed, isa) in CORES.items():
+        missing = sorted(needed - flags)
+        if missing:
+            left_out.append(f"{core} is left out: this CPU has no {missing[0]}")
+        elif not uses(tool, core, {"OPENBLAS_CORETYPE": core}):
+            left_out.append(f"{core} is left out: the BLAS does not use it")
+        elif not uses(tool, core, {}):
+            found.append(f"OPENBLAS_CORETYPE={core} HUDDLE_ISA={isa}")
+    # Where the BLAS has one kind of kernels only, or its default is the only one of a kind.
+    for isa in other_instructions(flags):
+        if not any(text.endswith(f"HUDDLE_ISA={isa}") for text in found):
+            found.append(f"HUDDLE_ISA={isa}")
     return found, left_out
 
 
-def is_default(tool, setting, found):
-    """Whether this is what is used without a setting; of the instruction sets it is the largest."""
-    variable, name = setting.split("=")
-    if variable == "OPENBLAS_CORETYPE":
-        return uses(tool, name, {})
-    return setting == found[-1]
-
-
 def main():
-    tool = sys.argv[-1]
-    found, left_out = settings(tool)
-    if sys.argv[1] == "--others":
-        found = [setting for setting in found if not is_default(tool, setting, found)]
+    found, left_out = settings(sys.argv[1])
     for sentence in left_out:
         print(f"cores: {sentence}", file=sys.stderr)
     print("\n".join(found))
