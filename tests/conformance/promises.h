@@ -3,7 +3,8 @@
 #ifndef HUDDLE_TESTS_PROMISES_H
 #define HUDDLE_TESTS_PROMISES_H
 
-#include "huddle/methods.h"
+#include "base/rng.h"
+#include "huddle/huddle.h"
 #include "support/support.h"
 
 static inline void check_all_methods(void (*check)(const char *method)) {
@@ -11,6 +12,23 @@ static inline void check_all_methods(void (*check)(const char *method)) {
         print_message("    %s\n", (*text)->name);
         check((*text)->name);
     }
+}
+
+enum { N_CLOUDS = 4, CLOUD_FEATURES = 6 };
+
+/* Four clouds in six dimensions, some rows twice, one column constant. */
+static inline huddle_points new_clouds(int64_t n) {
+    huddle_points x;
+    assert_ok(huddle_points_new(n, CLOUD_FEATURES, &x));
+    for (int64_t i = 0; i < n; i++) {
+        hd_rng rng = hd_rng_stream(5, (uint64_t)(i % 100 == 7 ? i - 4 : i));
+        float *row = x.values + i * CLOUD_FEATURES;
+        for (int j = 0; j + 1 < CLOUD_FEATURES; j++)
+            row[j] = (float)(4.0 * (double)((i % N_CLOUDS) >> (j % 2) & 1) + 2 +
+                             0.3 * hd_rng_normal(&rng));
+        row[CLOUD_FEATURES - 1] = 1;
+    }
+    return x;
 }
 
 /* A model for that many clusters, with n_init 2 where the method has it, and a context for its fit:
