@@ -7,6 +7,7 @@ docs/paper.md says which statement of the paper each of these checks:
 
     indicator  the columns of F = Y (Y'Y)^(-1/2)
     graph      A, F and W of `--preset published` beside those of NumPy and SciPy
+    neighbors  do neighbours in X and in F belong to the same class?
     trace      tr(G'LG) and the double sum over all pairs
     convex     both models between two random points
     lemma      the inequality behind the proof
@@ -131,6 +132,21 @@ def graph():
     print("W is that of NumPy:", differ <= .001 * (ours > 0).sum())
 
 
+def known_classes():
+    classes = np.loadtxt(ROOT / "data" / "digits.csv", delimiter=",", usecols=-1).astype(int)
+    return classes[np.sort(np.concatenate([np.flatnonzero(classes == k)[:10] for k in range(10)]))]
+
+
+def neighbors():
+    arrays, _ = fit("--n-init", "1", "--shrink-max-iter", "1")
+    truth, share = known_classes(), {}
+    for name in ("A", "W"):
+        graph = arrays[name].tocoo()
+        share[name] = (truth[graph.row] == truth[graph.col]).mean()
+    print("neighbours of one class are", "fewer" if share["W"] < share["A"] else "more", "in F than in X")
+    print("(share {A:.2f} in X, {W:.2f} in F)".format(**share))
+
+
 def trace():
     F, i, j, w = problem()
     G = random.standard_normal(F.shape)
@@ -206,9 +222,7 @@ def published():
 
 def metrics():
     arrays, result = fit("--n-init", "1")
-    classes = np.loadtxt(ROOT / "data" / "digits.csv", delimiter=",", usecols=-1).astype(int)
-    first = np.sort(np.concatenate([np.flatnonzero(classes == k)[:10] for k in range(10)]))
-    truth, labels = classes[first], arrays["labels"]
+    truth, labels = known_classes(), arrays["labels"]
     table = np.zeros((10, 10))
     np.add.at(table, (truth, labels), 1)
     n, rows, columns = len(truth), table.sum(axis=1), table.sum(axis=0)
@@ -246,7 +260,7 @@ def tables():
         print(f"{claim}: not on {', '.join(against) or 'none'}")
 
 
-STATEMENTS = {f.__name__: f for f in (indicator, graph, trace, convex, lemma, descent, printed, starts,
+STATEMENTS = {f.__name__: f for f in (indicator, graph, neighbors, trace, convex, lemma, descent, printed, starts,
                                       published, metrics, tables)}
 
 
