@@ -89,10 +89,10 @@ def iterate(F, i, j, w, G, steps, printed=False):
 
 
 def rises(values):
-    """In how many steps a value rises by more than the rounding of systems with entries up to 1e12."""
+    """In how many steps a value rises by more than rounding: systems have entries up to 1e12."""
     values = np.array(values)
-    count = int((np.diff(values) > 1e-10 * values[1:]).sum())
-    return "in no step" if count == 0 else "in most steps" if 2 * count > len(values) else "in some steps"
+    count = int((np.diff(values) > 1e-6 * values[1:]).sum())
+    return "in no step" if count == 0 else "in few steps" if count < 10 else "in many steps"
 
 
 def indicator():
