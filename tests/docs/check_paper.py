@@ -5,7 +5,8 @@ command must end with exit status 0 and print, on stdout or stderr, the text tha
 cell. The tool, huddle, is looked for in PATH. Commands with DATA, a folder of data sets, are run if the
 folder $HUDDLE_DATA has the file; `huddle paper`, which takes minutes, never. Instead the folder is replaced by
 one that does not exist: options are checked before data are read, so that the error must be about
-the folder. --self-test checks, with a tool that is a shell script, that mistakes are found.
+the folder. Programs of bench/ take minutes too: they must exist. --self-test checks, with a tool that is
+a shell script, that mistakes are found.
 """
 import concurrent.futures
 import os
@@ -62,8 +63,12 @@ def prepare(command, data):
     words = shlex.split(command)
     if words[0] == "examples/paper.py":
         words = [sys.executable, str(ROOT / words[0]), *words[1:]]
+    elif words[0].startswith("bench/"):
+        if not (ROOT / words[0]).exists():
+            raise ValueError("no such program")
+        words = []
     elif words[0] != "huddle":
-        raise ValueError("neither huddle nor examples/paper.py")
+        raise ValueError("neither huddle, examples/paper.py nor a program of bench/")
     used = [k for k, word in enumerate(words) if word.split("/")[0] == "DATA"]
     missing = any(data is None or words[1] == "paper" or not pathlib.Path(data + words[k][4:]).exists() for k in used)
     for k in used:
@@ -78,6 +83,8 @@ def run(command, expected, data):
         words, missing = prepare(command, data)
     except ValueError as error:
         return [f"line {lines}: {command}: {error}"]
+    if not words:
+        return []
     with tempfile.TemporaryDirectory() as folder:
         result = subprocess.run(words, cwd=folder, text=True, capture_output=True, check=False)
     output = result.stdout + result.stderr
@@ -113,11 +120,13 @@ def self_test():
     row = "| a | b | {} | {} | {} |\n"
     good = [("yes", "confirmed", "`huddle cluster digits` prints `acc`"), ("", "not measurable", "none"),
             ("departs: x", "definition", "`huddle cluster DATA/a.mat`"),
+            ("yes", "confirmed", "`bench/published.py ORL`"),
             ("yes", "confirmed", "`examples/paper.py indicator lemma` prints `violated: 0`")]
     bad = [("yes", "confirmed", "`huddle cluster digits` prints `nmi`"), ("yes", "confirmed", ""),
            ("yes", "confirmed", "`huddle cluster digits --unknown`"), ("yes", "", "none"),
            ("yes", "confirmed", "`huddle cluster DATA/a.mat --unknown`"), ("perhaps", "confirmed", "none"),
-           ("yes", "confirmed", "`rm x`"), ("yes", "confirmed", "`examples/paper.py unknown`"),
+           ("yes", "confirmed", "`rm x`"), ("yes", "confirmed", "`bench/none.py`"),
+           ("yes", "confirmed", "`examples/paper.py unknown`"),
            ("yes", "confirmed | more", "none")]
     with tempfile.TemporaryDirectory() as folder:
         stub = pathlib.Path(folder, "huddle")
@@ -125,13 +134,14 @@ def self_test():
         stub.chmod(0o755)
         os.environ["PATH"] = folder + os.pathsep + os.environ["PATH"]
         text = head + "".join(row.format(*cells) for cells in good)
-        assert check(text) == ([], 3), check(text)
+        assert check(text) == ([], 4), check(text)
         for cells in bad:
             messages, _ = check(text + row.format(*cells))
             assert len(messages) == 1, (cells, messages)
         pathlib.Path(folder, "a.mat").touch()
-        assert check(head + row.format("yes", "confirmed", "`huddle cluster DATA/a.mat` prints `acc`"), folder)[0] == []
-        assert len(check(head + row.format("yes", "confirmed", "`huddle cluster DATA/a.mat` prints `x`"), folder)[0]) == 1
+        for printed, count in ("acc", 0), ("nmi", 1):
+            with_data = row.format("yes", "confirmed", f"`huddle cluster DATA/a.mat` prints `{printed}`")
+            assert len(check(head + with_data, folder)[0]) == count
     assert check("| a | command |\n|---|---|\n| b | `rm x` |\n") == ([], 0)
 
 
