@@ -1,8 +1,10 @@
 /* Local discriminant models and global integration (Yang, Xu, Nie, Yan and Zhuang, Image clustering
  * using local discriminant models and global integration, IEEE Transactions on Image Processing
- * 2010). A point and its k nearest neighbours are a clique, in which a regularised linear
- * discriminant model says how well scaled cluster indicators G_i separate its points: with the
- * centred points X_i and H = I - 11'/m, it loses
+ * 2010), a reconstruction from the abstract and from programs of others, which agree on the
+ * objective but not on all of the protocol (docs/method.md, section 8). A point and its k nearest
+ * neighbours are a clique, in which a regularised linear discriminant model says how well scaled
+ * cluster indicators G_i separate its points: with the centred points X_i and H = I - 11'/m, it
+ * loses
  *
  *     tr G_i' L_i G_i,   L_i = H (X_i' X_i + lambda I)^-1 H.
  *
@@ -14,7 +16,7 @@
  * rotation; here lambda is the option alpha and, if auto, is the total variance, K-means on the
  * rows of G gives the labels, as in the other spectral methods, and the components of the graph are
  * treated as methods/local.c says. L is multiplied by lambda plus the variance, which changes no
- * eigenvector and keeps its entries near 1. New points are not in the paper: their rows are
+ * eigenvector and keeps its entries near 1. New points are not mentioned there: their rows are
  * predicted by the model of their neighbours, as the ridge regression that the discriminant model
  * is. */
 #include "base/check.h"
@@ -251,11 +253,13 @@ static void predict_memory(const hd_decide_sizes *x, const void *options,
 }
 
 const hd_method hd_method_ldmgi = {
-    .text =
-        {"ldmgi", "local discriminant models and global integration",
-         "In every small neighbourhood a discriminant model says how well a labelling separates "
-         "the points: embeds the points by the eigenvectors of the sum of these models and "
-         "clusters the embedding by K-means."},
+    .text = {.name = "ldmgi",
+             .title = "local discriminant models and global integration (reconstruction)",
+             .reconstruction = true,
+             .summary = "In every small neighbourhood a discriminant model says how well a "
+                        "labelling separates the points: embeds the points by the eigenvectors of "
+                        "the sum of these models and clusters the embedding by K-means. "
+                        "Reconstructed from the abstract and from programs of others."},
     .options_size = sizeof(ldmgi_options),
     .sections = sections,
     .fit = fit_ldmgi,

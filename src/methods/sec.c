@@ -1,6 +1,9 @@
-/* Spectral embedded clustering (Nie, Xu, Tsang and Zhang, Spectral embedded clustering: a framework
- * for in-sample and out-of-sample spectral clustering, IEEE Transactions on Neural Networks 2011).
- * The eigenvectors should also be linear in the points X (n x d, centred):
+/* Spectral embedded clustering (Nie, Xu, Tsang and Zhang, Spectral embedded clustering, IJCAI 2009;
+ * Nie, Zeng, Tsang, Xu and Zhang, Spectral embedded clustering: a framework for in-sample and
+ * out-of-sample spectral clustering, IEEE Transactions on Neural Networks 2011), a reconstruction
+ * from the abstract and from programs of others, which agree on the objective; what they leave open
+ * is in docs/method.md, section 8. The eigenvectors should also be linear in the points X (n x d,
+ * centred):
  *
  *     minimise over F'F = I, W, b   tr F'LF + mu (||X W + 1 b' - F||^2 + gamma ||W||^2)
  *
@@ -224,10 +227,13 @@ static void predict_memory(const hd_decide_sizes *x, const void *options,
 }
 
 const hd_method hd_method_sec = {
-    .text = {"sec", "spectral embedded clustering",
-             "Spectral clustering whose eigenvectors should also be linear in the points: embeds "
-             "them by a graph and a ridge regression together, clusters the embedding by K-means, "
-             "and maps new points linearly."},
+    .text = {.name = "sec",
+             .title = "spectral embedded clustering (reconstruction)",
+             .reconstruction = true,
+             .summary = "Spectral clustering whose eigenvectors should also be linear in the "
+                        "points: embeds them by a graph and a ridge regression together, clusters "
+                        "the embedding by K-means, and maps new points linearly. Reconstructed "
+                        "from the abstract and from programs of others."},
     .options_size = sizeof(sec_options),
     .sections = sections,
     .fit = fit_sec,

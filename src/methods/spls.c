@@ -1,5 +1,7 @@
-/* Shrunk patterns of a linear subspace, a reconstruction: the original publication was not
- * available.
+/* Shrunk patterns of a linear subspace, a reconstruction: the original publication (Hou, Nie, Jiao,
+ * Zhang and Wu, Learning a subspace for clustering via pattern shrinking, Information Processing
+ * and Management 2013) was not available. docs/method.md, section 4, says what is known of it, and
+ * where this differs.
  *
  *     minimise over P'P = I and G   ||X - G P'||_F^2 + gamma sum_e w_e ||g_i - g_j||
  *

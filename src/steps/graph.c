@@ -25,7 +25,7 @@ int32_t hd_spectral_connect_clusters(huddle_range n_clusters, const hd_fit_rows 
 }
 
 /* Whether components are joined by short bridges before the number of clusters is chosen. Not
- * without refinement, which is the published method. */
+ * without refinement: bridges are not of the published method. */
 bool hd_spectral_joins_pieces(const hd_spectral_options *options, huddle_range n_clusters) {
     return n_clusters.first == HUDDLE_AUTO && hd_spectral_refines(options) &&
            strcmp(options->connect.connect, "auto") == 0;
