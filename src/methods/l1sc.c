@@ -87,8 +87,8 @@ static huddle_status make_start(const hd_fit *fit, int64_t c, huddle_dense *q) {
             double value = q->values[i * q->stride + k] = v->values[i * v->stride + k] / root;
             sum += (double)hd_fit_rows_copies(&fit->rows, i) * value * value;
         }
-    for (int64_t e_at = 0; e_at < q->rows * q->stride; e_at++)
-        q->values[e_at] *= sqrt((double)c / sum);
+    for (int64_t at = 0; at < q->rows * q->stride; at++)
+        q->values[at] *= sqrt((double)c / sum);
 done:
     return status;
 }

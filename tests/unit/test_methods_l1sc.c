@@ -5,6 +5,7 @@
 #include "model/model.h"
 #include "shrink/linear.h"
 #include "steps/l1_rows.h"
+#include "steps/place.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -351,40 +352,106 @@ static void separate_clouds_are_found(void **state) {
     }
 }
 
-/* The row of a new point is the best for it: moving it, or a step towards a neighbour, does not
- * lower its terms. */
+/* The first step has the distances between the rows of the random-walk Laplacian, scaled to the
+ * size of Q: with so much smoothing that the scale matters. */
+static void the_first_step_has_the_distances_of_sc(void **state) {
+    (void)state;
+    for (int copies = 1; copies < 7; copies += 5) {
+        huddle_points x = clouds(120, 4, 3, 2.5, copies, 3);
+        huddle_model *model =
+            fit("l1sc", &x, "3",
+                (const char *const[]){"prepare", "none", "connect", "true", "epsilon", ".3",
+                                      "step_max_iter", "0", NULL});
+        const hd_fit *f = &model->fit;
+        const huddle_dense *v = &f->embedding.f.vectors;
+        huddle_dense q;
+        huddle_alternation_info history = {0};
+        double *mass = NULL, sum = 0;
+        assert_ok(hd_fit_rows_weights(&f->rows, &mass));
+        assert_ok(huddle_dense_new(v->rows, 3, &q));
+        for (int64_t e = 0; e < v->rows * 3; e++) {
+            q.values[e] =
+                v->values[e / 3 * v->stride + e % 3] / sqrt(f->embedding.f.degrees[e / 3]);
+            sum += (mass != NULL ? mass[e / 3] : 1) * q.values[e] * q.values[e];
+        }
+        for (int64_t e = 0; e < v->rows * 3; e++)
+            q.values[e] *= sqrt(3 / sum);
+        const hd_step_l1_rows problem = {&f->graph.matrix, mass, .3, 0, 0, 7, "auto"};
+        assert_ok(hd_step_l1_rows_minimise(NULL, &problem, &q, &history));
+        assert_int_equal(f->clusters.alternation.n_history, 1);
+        assert_close(f->clusters.alternation.objective[0], history.objective[0],
+                     1e-6 * history.objective[0]);
+        huddle_free(mass);
+        huddle_dense_free(&q);
+        hd_fit_alternation_reset(&history);
+        huddle_model_free(model);
+        huddle_points_free(&x);
+    }
+}
+
+/* Steps end when they hardly matter, sooner with a larger tolerance. */
+static void steps_end_by_the_tolerance(void **state) {
+    (void)state;
+    static const char *const tolerances[] = {".1", "1e-3", "1e-6"};
+    huddle_points x = clouds(120, 4, 3, 2.5, 1, 3);
+    int32_t before = 0;
+    for (int t = 0; t < 3; t++) {
+        huddle_model *model = fit("l1sc", &x, "3",
+                                  (const char *const[]){"prepare", "none", "connect", "true",
+                                                        "step_tol", tolerances[t], NULL});
+        const huddle_alternation_info *a = &model->fit.clusters.alternation;
+        double tol = atof(tolerances[t]);
+        assert_int_equal(a->stop, HUDDLE_STOP_CONVERGED);
+        assert_true(a->n_iter > before);
+        for (int32_t k = 1; k < a->n_iter; k++)
+            assert_true(a->objective[k - 1] - a->objective[k] > tol * a->objective[k - 1]);
+        before = a->n_iter;
+        huddle_model_free(model);
+    }
+    huddle_points_free(&x);
+}
+
+/* The row of a new point is the best for it: the gradient of its terms is 0. */
 static void new_rows_follow_the_graph(void **state) {
     (void)state;
     enum { ROWS = 90, NEW = 7 };
-    huddle_points x = clouds(ROWS, 3, 3, 2, 1, 5), y = clouds(NEW, 3, 3, 2.2, 1, 5);
-    huddle_model *model =
-        fit("l1sc", &x, "3",
-            (const char *const[]){"prepare", "none", "scale", "binary", "epsilon", "0.01", NULL});
-    const huddle_dense *q = &model->fit.embedding.f.rows;
-    double eps = hd_step_l1_rows_eps(.01, 3, ROWS);
-    huddle_dense rows = {0};
-    huddle_neighbors to = {0};
-    huddle_knn_options knn = huddle_knn_defaults();
-    assert_ok(huddle_model_transform(NULL, model, &y, &rows));
-    assert_ok(huddle_graph_query(NULL, &x, &y, &knn, &to, NULL));
-    for (int64_t i = 0; i < NEW; i++)
-        for (int64_t k = 0; k < 3; k++) { /* the gradient is 0 */
-            double slope = 0;
-            for (int64_t j = 0; j < to.k; j++) {
-                const double *other = q->values + to.index[i * to.k + j] * q->stride;
-                double square = eps * eps;
-                for (int64_t l = 0; l < 3; l++)
-                    square += (rows.values[i * rows.stride + l] - other[l]) *
-                              (rows.values[i * rows.stride + l] - other[l]);
-                slope += (rows.values[i * rows.stride + k] - other[k]) / sqrt(square);
+    for (int copies = 1; copies < 7; copies += 5) {
+        huddle_points x = clouds(ROWS, 3, 3, 2, copies, 5), y = clouds(NEW, 3, 3, 2.2, 1, 5);
+        huddle_model *model = fit(
+            "l1sc", &x, "3",
+            (const char *const[]){"prepare", "none", "scale", "binary", "epsilon", "0.2", NULL});
+        const hd_fit *f = &model->fit;
+        const huddle_dense *q = &f->embedding.f.rows;
+        double eps = hd_step_l1_rows_eps(.2, 3, ROWS);
+        huddle_dense rows = {0};
+        huddle_neighbors to = {0};
+        huddle_csr w = {0};
+        huddle_knn_options knn = huddle_knn_defaults();
+        assert_ok(huddle_model_transform(NULL, model, &y, &rows));
+        assert_ok(hd_spectral_query_neighbors(NULL, f, &y, &knn, &to));
+        assert_ok(hd_spectral_weigh_new(&to, &f->graph.scale, f, &w));
+        for (int64_t i = 0; i < NEW; i++)
+            for (int64_t k = 0; k < 3; k++) {
+                double slope = 0, total = 0;
+                for (int64_t e = w.offsets[i]; e < w.offsets[i + 1]; e++) {
+                    const double *other = q->values + w.columns[e] * q->stride;
+                    double square = eps * eps;
+                    for (int64_t l = 0; l < 3; l++)
+                        square += (rows.values[i * rows.stride + l] - other[l]) *
+                                  (rows.values[i * rows.stride + l] - other[l]);
+                    slope +=
+                        w.values[e] * (rows.values[i * rows.stride + k] - other[k]) / sqrt(square);
+                    total += w.values[e];
+                }
+                assert_close(slope / total, 0, 2e-3);
             }
-            assert_close(slope, 0, 2e-2);
-        }
-    huddle_dense_free(&rows);
-    huddle_neighbors_free(&to);
-    huddle_model_free(model);
-    huddle_points_free(&x);
-    huddle_points_free(&y);
+        huddle_dense_free(&rows);
+        huddle_neighbors_free(&to);
+        huddle_csr_free(&w);
+        huddle_model_free(model);
+        huddle_points_free(&x);
+        huddle_points_free(&y);
+    }
 }
 
 /* One cluster, as many as points, columns that say nothing, two points, all points equal. */
@@ -465,6 +532,8 @@ int main(void) {
         cmocka_unit_test(components_need_no_step),
         cmocka_unit_test(the_objective_falls_and_the_constraint_holds),
         cmocka_unit_test(separate_clouds_are_found),
+        cmocka_unit_test(the_first_step_has_the_distances_of_sc),
+        cmocka_unit_test(steps_end_by_the_tolerance),
         cmocka_unit_test(new_rows_follow_the_graph),
         cmocka_unit_test(degenerate_points_are_clustered),
         cmocka_unit_test(too_many_points_are_refused),
