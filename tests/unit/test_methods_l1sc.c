@@ -405,6 +405,8 @@ static void steps_end_by_the_tolerance(void **state) {
         assert_true(a->n_iter > before);
         for (int32_t k = 1; k < a->n_iter; k++)
             assert_true(a->objective[k - 1] - a->objective[k] > tol * a->objective[k - 1]);
+        double last = a->objective[a->n_iter - 1];
+        assert_true(last - a->objective[a->n_iter] <= tol * last);
         before = a->n_iter;
         huddle_model_free(model);
     }
