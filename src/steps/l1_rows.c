@@ -251,7 +251,7 @@ static huddle_status iterate(huddle_context *context, reweighting *r, huddle_den
     TRY(huddle_dense_new(r->n, r->c, &next));
     alternation->stop = HUDDLE_STOP_MAX_ITER;
     for (int32_t t = 0; t <= p->max_iter; t++) {
-        TRY(hd_progress(context, "l1", t, (int64_t)p->max_iter + 1));
+        TRY(hd_progress(context, "l1", t, p->max_iter + 1.0));
         TRY(find_vectors(context, r, &next));
         double now = reweigh(r, &next);
         bool falls = now <= before;

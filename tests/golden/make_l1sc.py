@@ -4,25 +4,13 @@ Everything is dense and comes from the definitions: a step is the generalised ei
 reweighted Laplacian, a new row is found by a general minimiser. Blocks of numbers follow each other
 in the order of the calls of put() below, the same for each problem."""
 
-import os
-
 import numpy as np
 import scipy.linalg
 import scipy.optimize
 
+from blocks import Unsuitable, first_suitable, put, write
+
 STEPS = 12
-here = os.path.dirname(os.path.abspath(__file__))
-blocks = []
-
-
-class Unsuitable(Exception):
-    """Weights whose eigenvectors are not unique in some step."""
-
-
-def put(title, values):
-    values = np.asarray(values, dtype=float)
-    text = "\n".join(" ".join("%.17g" % v for v in row) for row in np.atleast_2d(values))
-    blocks.append("# %s\n%s\n" % (title, text))
 
 
 def smooth_distances(q, eps):
@@ -70,22 +58,11 @@ def problem(rng, n, c, epsilon, most, apart):
     put("its row", found.x * scale)
 
 
-def first_suitable(seed, *arguments):
-    rng = np.random.default_rng(seed)
-    while True:
-        before = len(blocks)
-        try:
-            return problem(rng, *arguments)
-        except Unsuitable:
-            del blocks[before:]
+first_suitable(problem, 1, 36, 3, 1e-3, 1, 3.0)
+first_suitable(problem, 2, 40, 4, 0.05, 1, 1.5)
+first_suitable(problem, 3, 30, 2, 1e-2, 4, 2.0)
+first_suitable(problem, 4, 44, 5, 0.3, 3, 1.0)
+first_suitable(problem, 5, 25, 1, 1e-2, 1, 0.5)
+first_suitable(problem, 6, 34, 3, 1e-5, 1, 2.0)
 
-
-first_suitable(1, 36, 3, 1e-3, 1, 3.0)
-first_suitable(2, 40, 4, 0.05, 1, 1.5)
-first_suitable(3, 30, 2, 1e-2, 4, 2.0)
-first_suitable(4, 44, 5, 0.3, 3, 1.0)
-first_suitable(5, 25, 1, 1e-2, 1, 0.5)
-first_suitable(6, 34, 3, 1e-5, 1, 2.0)
-
-with open(os.path.join(here, "l1sc.txt"), "w") as file:
-    file.write("# Made by make_l1sc.py.\n" + "".join(blocks))
+write("l1sc")
