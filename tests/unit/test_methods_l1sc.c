@@ -1,8 +1,7 @@
 /* The l1-norm graph: NumPy, its own definition, and the cases at the edges. */
-#include "base/rng.h"
-#include "huddle/metrics.h"
-#include "method_fits.h"
-#include "model/model.h"
+#include "clouds.h"
+#include "embedding_fits.h"
+#include "golden_matrices.h"
 #include "shrink/linear.h"
 #include "steps/l1_rows.h"
 #include "steps/place.h"
@@ -38,7 +37,7 @@ static golden next_problem(const double **at) {
     return g;
 }
 
-static void for_each_problem(void (*check)(const golden *g)) {
+static void each_problem(void (*check)(const golden *g)) {
     int64_t count;
     double *numbers = test_golden("l1sc.txt", &count);
     const double *at = numbers;
@@ -48,32 +47,6 @@ static void for_each_problem(void (*check)(const golden *g)) {
     }
     assert_int_equal(at - numbers, count);
     free(numbers);
-}
-
-/* The nonzeros of n x n numbers. */
-static huddle_csr sparse(int64_t n, const double *values) {
-    huddle_csr a;
-    int64_t count = 0;
-    for (int64_t e = 0; e < n * n; e++)
-        count += values[e] != 0;
-    assert_ok(huddle_csr_new(n, n, count, &a));
-    count = 0;
-    for (int64_t i = 0; i < n; i++) {
-        for (int64_t j = 0; j < n; j++)
-            if (values[i * n + j] != 0) {
-                a.columns[count] = (int32_t)j;
-                a.values[count++] = values[i * n + j];
-            }
-        a.offsets[i + 1] = count;
-    }
-    return a;
-}
-
-static huddle_dense dense(int64_t rows, int64_t cols, const double *values) {
-    huddle_dense m;
-    assert_ok(huddle_dense_new(rows, cols, &m));
-    memcpy(m.values, values, (size_t)(rows * cols) * sizeof *values);
-    return m;
 }
 
 static double product(const double *mass, const huddle_dense *a, int64_t k, const huddle_dense *b,
@@ -122,10 +95,10 @@ static double objective(const huddle_csr *w, const huddle_dense *q, double eps) 
 /* A single column has its minimum without a step; elsewhere iteration ends early only where
  * rounding decides. */
 static void check_steps(const golden *g) {
-    huddle_csr graph = sparse(g->n, g->graph);
-    huddle_dense expected = dense(g->n, g->c, g->rows);
+    huddle_csr graph = golden_sparse(g->n, g->graph);
+    huddle_dense expected = golden_dense(g->n, g->c, g->rows);
     for (const char *const *solver = hd_shrink_linear_names; *solver != NULL; solver++) {
-        huddle_dense q = dense(g->n, g->c, g->start);
+        huddle_dense q = golden_dense(g->n, g->c, g->start);
         huddle_alternation_info history = {0};
         const hd_step_l1_rows problem = {&graph, g->copies, g->epsilon, 0, STEPS, 7, *solver};
         assert_ok(hd_step_l1_rows_minimise(NULL, &problem, &q, &history));
@@ -147,11 +120,11 @@ static void check_steps(const golden *g) {
 
 static void steps_are_those_of_numpy(void **state) {
     (void)state;
-    for_each_problem(check_steps);
+    each_problem(check_steps);
 }
 
 static void check_place(const golden *g) {
-    huddle_dense q = dense(g->n, g->c, g->rows);
+    huddle_dense q = golden_dense(g->n, g->c, g->rows);
     double row[8], scratch[8], points = 0;
     int32_t columns[NEAR];
     for (int64_t i = 0; i < g->n; i++)
@@ -171,7 +144,7 @@ static void check_place(const golden *g) {
 
 static void new_rows_are_medians(void **state) {
     (void)state;
-    for_each_problem(check_place);
+    each_problem(check_place);
 }
 
 /* Rows with copies give what all rows give: those of a group, joined by edges, coincide. The
@@ -196,7 +169,7 @@ static void check_copies(const golden *g) {
         }
         memcpy(q.values + a * q.stride, g->start + of[a] * g->c, (size_t)g->c * sizeof *w);
     }
-    huddle_csr graph = sparse(n, w);
+    huddle_csr graph = golden_sparse(n, w);
     const hd_step_l1_rows problem = {&graph, NULL, g->epsilon, 0, STEPS, 7, "auto"};
     assert_ok(hd_step_l1_rows_minimise(NULL, &problem, &q, &history));
     for (int t = 0; t < history.n_history; t++)
@@ -210,7 +183,7 @@ static void check_copies(const golden *g) {
 
 static void copies_count_as_rows(void **state) {
     (void)state;
-    for_each_problem(check_copies);
+    each_problem(check_copies);
 }
 
 /* ---- graphs in several components ------------------------------------------------------------ */
@@ -228,7 +201,7 @@ static huddle_csr make_cliques(int32_t *clique) {
     for (int64_t i = 0; i < VERTICES; i++)
         for (int64_t j = 0; j < VERTICES; j++)
             w[i * VERTICES + j] = i != j && clique[i] == clique[j] ? 1 + (double)(i + j) / 9 : 0;
-    return sparse(VERTICES, w);
+    return golden_sparse(VERTICES, w);
 }
 
 /* As many columns as components, or fewer: indicators of the largest. One more: the rows of three
@@ -261,33 +234,6 @@ static void components_need_no_step(void **state) {
 }
 
 /* ---- the method ------------------------------------------------------------------------------ */
-
-/* c clouds in d dimensions; `spread` of each relative to the distances between them. A point occurs
- * `copies` times. */
-static huddle_points clouds(int64_t n, int64_t d, int64_t c, double spread, int copies,
-                            uint64_t seed) {
-    huddle_points x;
-    assert_ok(huddle_points_new(n, d, &x));
-    for (int64_t i = 0; i < n; i++) {
-        hd_rng place = hd_rng_stream(seed, (uint64_t)(i % c));
-        hd_rng noise = hd_rng_stream(seed + 9, (uint64_t)(i / c / copies * c + i % c));
-        for (int64_t j = 0; j < d; j++)
-            x.values[i * x.stride + j] =
-                (float)(3 * hd_rng_normal(&place) + spread * hd_rng_normal(&noise));
-    }
-    return x;
-}
-
-/* How well labels agree with i % c. */
-static double accuracy(int64_t n, int64_t c, const int32_t *labels) {
-    int32_t *truth = malloc((size_t)n * sizeof *truth);
-    huddle_scores scores;
-    for (int64_t i = 0; i < n; i++)
-        truth[i] = (int32_t)(i % c);
-    assert_ok(huddle_metrics_scores(NULL, n, truth, labels, &scores));
-    free(truth);
-    return scores.acc;
-}
 
 /* Whatever the smoothing, with and without equal rows: the objective is that of the graph and the
  * rows that the fit has, it never rises, and the columns are orthonormal over all points. */
@@ -336,11 +282,11 @@ static void separate_clouds_are_found(void **state) {
                                   (const char *const[]){"prepare", "none", "connect",
                                                         t % 2 == 0 ? "false" : "true", NULL});
         memcpy(labels, huddle_model_labels(model, NULL), sizeof labels);
-        assert_close(accuracy(ROWS, 4, labels), 1, 0);
+        assert_close(cloud_accuracy(ROWS, 4, labels), 1, 0);
         assert_ok(huddle_model_predict(NULL, model, &x, again));
         assert_memory_equal(labels, again, sizeof labels);
         assert_ok(huddle_model_predict(NULL, model, &y, again));
-        assert_close(accuracy(ROWS, 4, again), 1, 0);
+        assert_close(cloud_accuracy(ROWS, 4, again), 1, 0);
         assert_ok(huddle_model_save(model, path));
         huddle_model_free(model);
         assert_ok(huddle_model_load(path, &model));
@@ -456,29 +402,18 @@ static void new_rows_follow_the_graph(void **state) {
     }
 }
 
-/* One cluster, as many as points, columns that say nothing, two points, all points equal. */
+/* Also with as many columns as points, or one less. */
 static void degenerate_points_are_clustered(void **state) {
     (void)state;
     static const char *const numbers[] = {"1", "2", "29", "30"};
-    huddle_points x;
-    assert_ok(huddle_points_new(30, 4, &x));
-    for (int64_t i = 0; i < 30; i++)
-        x.values[i * x.stride] = (float)(i * i); /* the others stay 0 */
+    huddle_points x = clouds(30, 3, 5, 2, 1, 3);
+    check_degenerate_points("l1sc", 4);
     for (int k = 0; k < 4; k++) {
         huddle_model *model = fit("l1sc", &x, numbers[k], (const char *const[]){NULL});
-        const huddle_dense *rows = &model->fit.embedding.f.rows;
-        assert_int_equal(model->fit.clusters.n_clusters, atoi(numbers[k]));
-        for (int64_t e = 0; e < rows->rows * rows->cols; e++)
-            assert_true(isfinite(rows->values[e]));
-        assert_orthonormal(NULL, rows, 1e-8);
+        assert_int_equal(model->fit.embedding.f.rows.cols, atoi(numbers[k]));
+        assert_orthonormal(NULL, &model->fit.embedding.f.rows, 1e-8);
         huddle_model_free(model);
     }
-    for (int64_t i = 0; i < 30; i++)
-        x.values[i * x.stride] = 7;
-    huddle_model_free(fit("l1sc", &x, "2", (const char *const[]){"prepare", "none", NULL}));
-    x.n = 2;
-    x.values[0] = 1;
-    huddle_model_free(fit("l1sc", &x, "2", (const char *const[]){"prepare", "none", NULL}));
     huddle_points_free(&x);
 }
 
@@ -516,9 +451,9 @@ static void every_allocation_may_fail(void **state) {
     double *numbers = test_golden("l1sc.txt", &count);
     const double *at = numbers;
     golden g = next_problem(&at);
-    huddle_csr graph = sparse(g.n, g.graph);
+    huddle_csr graph = golden_sparse(g.n, g.graph);
     few_steps few = {{&graph, g.copies, g.epsilon, 0, 1, 7, "approximate"},
-                     dense(g.n, g.c, g.start)};
+                     golden_dense(g.n, g.c, g.start)};
     test_each_allocation(run_few_steps, &few);
     huddle_csr_free(&graph);
     huddle_dense_free(&few.q);
