@@ -279,20 +279,31 @@ static void separate_clouds_are_found(void **state) {
     }
 }
 
+/* Column k of the regression of a fit at a point, by its coefficients, the means of the points and
+ * of F. */
+static double regression(const hd_fit *fit, const float *point, int64_t k) {
+    const huddle_dense *map = &fit->embedding.linear_map;
+    int64_t d = map->rows - 1, means = map->cols - 1;
+    double value = map->values[d * map->stride + k];
+    for (int64_t j = 0; j < d; j++)
+        value += ((double)point[j] - map->values[j * map->stride + means]) *
+                 map->values[j * map->stride + k];
+    return value;
+}
+
 /* The squared error of the regression of a fit, ridge included: tr F'R F. */
 static double unexplained(const huddle_points *x, const hd_fit *fit, double ridge) {
-    const huddle_dense *f = &fit->embedding.f.rows, *w = &fit->embedding.regression;
+    const huddle_dense *f = &fit->embedding.f.rows, *w = &fit->embedding.linear_map;
     int64_t c = f->cols, d = x->d;
     double sum = 0;
     for (int64_t i = 0; i < x->n; i++)
         for (int64_t k = 0; k < c; k++) {
-            double error = f->values[i * c + k] - w->values[d * c + k];
-            for (int64_t j = 0; j < d; j++)
-                error -= (double)x->values[i * d + j] * w->values[j * c + k];
+            double error = f->values[i * c + k] - regression(fit, x->values + i * d, k);
             sum += error * error;
         }
-    for (int64_t e = 0; e < d * c; e++)
-        sum += ridge * w->values[e] * w->values[e];
+    for (int64_t j = 0; j < d; j++)
+        for (int64_t k = 0; k < c; k++)
+            sum += ridge * w->values[j * w->stride + k] * w->values[j * w->stride + k];
     return sum;
 }
 
@@ -321,7 +332,7 @@ static void without_the_term_there_is_no_regression(void **state) {
     (void)state;
     huddle_points x = clouds(60, 3, 2, .4, 1, 1);
     huddle_model *model = fit(&x, "2", (const char *const[]){"discrimination", "0", NULL});
-    assert_null(model->fit.embedding.regression.values);
+    assert_null(model->fit.embedding.linear_map.values);
     huddle_model_free(model);
     huddle_points_free(&x);
 }
@@ -330,24 +341,21 @@ static void without_the_term_there_is_no_regression(void **state) {
 
 /* The regression of F: the coefficients solve the normal equations, checked by their residual. */
 static void check_regression(const huddle_points *x, const hd_fit *fit, double ridge) {
-    const huddle_dense *f = &fit->embedding.f.rows, *w = &fit->embedding.regression;
+    const huddle_dense *f = &fit->embedding.f.rows, *w = &fit->embedding.linear_map;
     int64_t n = x->n, d = x->d, c = f->cols;
     double *error = malloc((size_t)(n * c) * sizeof *error);
     assert_int_equal(w->rows, d + 1);
     for (int64_t i = 0; i < n; i++)
-        for (int64_t k = 0; k < c; k++) {
-            double value = w->values[d * c + k];
-            for (int64_t j = 0; j < d; j++)
-                value += (double)x->values[i * d + j] * w->values[j * c + k];
-            error[i * c + k] = f->values[hd_fit_rows_node(&fit->rows, i) * c + k] - value;
-        }
+        for (int64_t k = 0; k < c; k++)
+            error[i * c + k] = f->values[hd_fit_rows_node(&fit->rows, i) * c + k] -
+                               regression(fit, x->values + i * d, k);
     /* X'(F - X W - 1 b') = ridge W, and the residuals of each column add up to 0. */
     for (int64_t k = 0; k < c; k++)
         for (int64_t j = 0; j <= d; j++) {
             double sum = 0;
             for (int64_t i = 0; i < n; i++)
                 sum += error[i * c + k] * (j < d ? (double)x->values[i * d + j] : 1);
-            assert_close(sum, j < d ? ridge * w->values[j * c + k] : 0, 1e-5);
+            assert_close(sum, j < d ? ridge * w->values[j * w->stride + k] : 0, 1e-5);
         }
     free(error);
 }
@@ -372,7 +380,7 @@ static void the_regression_solves_the_normal_equations(void **state) {
 static int32_t expected_label(const hd_fit *fit, const huddle_points *x, const float *point,
                               double mu) {
     enum { K = 5 };
-    const huddle_dense *f = &fit->embedding.f.rows, *r = &fit->embedding.regression;
+    const huddle_dense *f = &fit->embedding.f.rows;
     int64_t c = f->cols, d = x->d, nearest[K];
     double distance[K], weight[K], degree = 0, row[8] = {0};
     for (int k = 0; k < K; k++) {
@@ -399,8 +407,7 @@ static int32_t expected_label(const hd_fit *fit, const huddle_points *x, const f
         for (int k = 0; k < K; k++)
             row[l] += weight[k] / sqrt(degree * fit->embedding.f.degrees[nearest[k]]) *
                       f->values[nearest[k] * c + l];
-        for (int64_t j = 0; j <= d; j++)
-            row[l] += mu * r->values[j * c + l] * (j < d ? (double)point[j] : 1);
+        row[l] += mu * regression(fit, point, l);
     }
     int32_t largest = 0;
     for (int32_t l = 1; l < c; l++)
@@ -468,16 +475,16 @@ static void a_damaged_regression_is_refused(void **state) {
     (void)state;
     huddle_points x = clouds(60, 4, 3, .5, 1, 1);
     huddle_model *model = fit(&x, "3", (const char *const[]){NULL}), *loaded;
-    huddle_dense *regression = &model->fit.embedding.regression;
+    huddle_dense *map = &model->fit.embedding.linear_map;
     const char *path = test_path_of("nsc.huddle");
-    regression->rows--;
+    map->rows--;
     assert_ok(huddle_model_save(model, path));
-    assert_refused(huddle_model_load(path, &loaded), HUDDLE_FORMAT, "rows of regression.npy");
-    regression->rows++;
-    regression->cols--;
-    regression->stride--;
+    assert_refused(huddle_model_load(path, &loaded), HUDDLE_FORMAT, "rows of linear_map.npy");
+    map->rows++;
+    map->cols--;
+    map->stride--;
     assert_ok(huddle_model_save(model, path));
-    assert_refused(huddle_model_load(path, &loaded), HUDDLE_FORMAT, "columns of regression.npy");
+    assert_refused(huddle_model_load(path, &loaded), HUDDLE_FORMAT, "columns of linear_map.npy");
     huddle_model_free(model);
     huddle_points_free(&x);
 }
