@@ -20,6 +20,7 @@
  * A new point gets the row that minimises its own terms, all other rows kept: the weighted
  * geometric median of its neighbours' rows. */
 #include "base/check.h"
+#include "base/context.h"
 #include "base/options.h"
 #include "base/parallel.h"
 #include "decide/memory.h"
@@ -143,6 +144,10 @@ static huddle_status fit_l1sc(hd_method_run *run, const void *options) {
     TRY(hd_method_embed(run, &o.spectral));
     hd_method_clustering how = hd_method_clustering_of(run->fit, cluster, &o, NULL);
     TRY(hd_method_cluster(run, &how));
+    const huddle_alternation_info *steps = &run->fit->clusters.alternation;
+    if (steps->stop == HUDDLE_STOP_MAX_ITER)
+        hd_warn(run->context, HUDDLE_WARNING_NOT_CONVERGED,
+                "the objective still falls after %d steps (step_max_iter)", steps->n_iter);
 done:
     return status;
 }

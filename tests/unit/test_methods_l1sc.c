@@ -298,6 +298,13 @@ static void separate_clouds_are_found(void **state) {
     }
 }
 
+static bool warns_of_steps(const huddle_model *model) {
+    for (int64_t i = 0; i < model->fit.warnings.count; i++)
+        if (strstr(model->fit.warnings.items[i].text, "the objective still falls after") != NULL)
+            return true;
+    return false;
+}
+
 /* The first step has the distances between the rows of the random-walk Laplacian, scaled to the
  * size of Q: with so much smoothing that the scale matters. */
 static void the_first_step_has_the_distances_of_sc(void **state) {
@@ -325,6 +332,7 @@ static void the_first_step_has_the_distances_of_sc(void **state) {
         const hd_step_l1_rows problem = {&f->graph.matrix, mass, .3, 0, 0, 7, "auto"};
         assert_ok(hd_step_l1_rows_minimise(NULL, &problem, &q, &history));
         assert_int_equal(f->clusters.alternation.n_history, 1);
+        assert_true(warns_of_steps(model));
         assert_close(f->clusters.alternation.objective[0], history.objective[0],
                      1e-6 * history.objective[0]);
         huddle_free(mass);
@@ -348,6 +356,7 @@ static void steps_end_by_the_tolerance(void **state) {
         const huddle_alternation_info *a = &model->fit.clusters.alternation;
         double tol = atof(tolerances[t]);
         assert_int_equal(a->stop, HUDDLE_STOP_CONVERGED);
+        assert_false(warns_of_steps(model));
         assert_true(a->n_iter > before);
         for (int32_t k = 1; k < a->n_iter; k++)
             assert_true(a->objective[k - 1] - a->objective[k] > tol * a->objective[k - 1]);
