@@ -53,6 +53,7 @@ _ENTRIES = {
     "selftune-sc": _Entry("SelfTuningSpectralClustering", _SPECTRAL, .75),
     "lsc": _Entry("LandmarkSpectralClustering", ("embedding_", "eigenvalues_"), .7),
     "l1graph": _Entry("L1Graph", _SPECTRAL, .75),
+    "l1sc": _Entry("L1NormSpectralClustering", _SPECTRAL, .8),
     "diskmeans": _Entry("DiscriminativeKMeans", (), .6),
     "bipartite": _Entry("BipartiteSpectralClustering", _SPECTRAL, .8),
     "nsc": _Entry("NonnegativeSpectralClustering", _SPECTRAL, .85),

@@ -43,7 +43,6 @@ static void walk_embedding(hd_walk *walk, hd_fit_embedding *embedding) {
     hd_walk_points(walk, "landmarks", &embedding->landmarks);
     hd_walk_dense(walk, "landmark_vectors", &embedding->landmark_map);
     hd_walk_dense(walk, "linear_map", &embedding->linear_map);
-    hd_walk_dense(walk, "regression", &embedding->regression);
     walk_info(walk, &embedding->info);
 }
 
@@ -112,18 +111,6 @@ static huddle_status vectors_fit(const hd_fit *fit) {
     return HUDDLE_OK;
 }
 
-/* A row for each feature of the prepared points and one of constants; a column for each of F. */
-static huddle_status regression_fits(const hd_fit *fit) {
-    const huddle_dense *regression = &fit->embedding.regression;
-    if (regression->values == NULL)
-        return HUDDLE_OK;
-    HD_FIT_REQUIRE(regression->rows == hd_fit_prepared_columns(&fit->prepared) + 1,
-                   "rows of regression.npy", regression->rows);
-    HD_FIT_REQUIRE(regression->cols == fit->embedding.f.rows.cols, "columns of regression.npy",
-                   regression->cols);
-    return HUDDLE_OK;
-}
-
 /* All sizes that prediction relies on: one row of F and of the eigenvectors per row of the fit, and
  * centres in the space of F, or vectors of different lengths would be compared. */
 static huddle_status sizes_fit(const hd_fit *fit) {
@@ -131,7 +118,6 @@ static huddle_status sizes_fit(const hd_fit *fit) {
     const huddle_dense *rows = &fit->embedding.f.rows;
     TRY(landmarks_fit(&fit->embedding));
     TRY(linear_fits(fit));
-    TRY(regression_fits(fit));
     HD_FIT_REQUIRE(fit->embedding.landmarks.values == NULL ||
                        fit->embedding.landmarks.d == hd_fit_prepared_columns(&fit->prepared),
                    "landmarks_d", fit->embedding.landmarks.d);

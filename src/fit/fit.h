@@ -189,8 +189,7 @@ typedef struct hd_fit_embedding {
     double *extents;           /* of each eigenvector, if eigenvalues may choose n_clusters */
     huddle_points landmarks;   /* prepared points that represent all others */
     huddle_dense landmark_map; /* shares of the landmarks times this is a row of F */
-    huddle_dense linear_map;   /* of prepared points to rows of eigenvectors (steps/ridge.h) */
-    huddle_dense regression;   /* of F on the prepared points: a row for each feature, constants */
+    huddle_dense linear_map;   /* of prepared points to rows of eigenvectors or F (steps/ridge.h) */
     huddle_embed_info info;
 } hd_fit_embedding;
 

@@ -33,6 +33,7 @@
 #include "steps/merge.h"
 #include "steps/nonnegative.h"
 #include "steps/prepare.h"
+#include "steps/ridge.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -204,10 +205,10 @@ done:
     return status;
 }
 
-/* The regression of F on the points, as d + 1 rows: p(x) = mean of F + z(x)'Z'F, the coefficients
- * of the features and the constant. */
+/* The regression of F on the points, in the form of steps/ridge.h: p(x) = mean of F + z(x)'Z'F has
+ * the coefficients map Z'F. */
 static huddle_status fit_regression(huddle_context *context, const nsc_step *step,
-                                    const huddle_dense *f, huddle_dense *regression) {
+                                    const huddle_dense *f, huddle_dense *linear) {
     huddle_status status = HUDDLE_OK;
     const huddle_dense *map = &step->map.projection;
     double *zf = NULL, *mean = NULL;
@@ -215,18 +216,17 @@ static huddle_status fit_regression(huddle_context *context, const nsc_step *ste
     hd_blas_enter();
     ALLOC_ZERO(zf, r * c);
     ALLOC_ZERO(mean, c);
-    TRY(huddle_dense_new(d + 1, c, regression));
+    TRY(huddle_dense_new(d + 1, c + 1, linear));
     TRY(sum_products(context, step, f, zf, mean));
     for (int64_t j = 0; j < d; j += BLOCK_ROWS) {
         TRY(hd_check_cancel(context));
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)block_rows(d, j), (int)c,
                     (int)r, 1, map->values + j * map->stride, (int)map->stride, zf, (int)c, 0,
-                    regression->values + j * c, (int)c);
+                    linear->values + j * linear->stride, (int)linear->stride);
     }
     for (int64_t j = 0; j < d; j++)
-        for (int64_t k = 0; k < c; k++)
-            mean[k] -= step->map.centre[j] * regression->values[j * c + k];
-    memcpy(regression->values + d * c, mean, (size_t)c * sizeof *mean);
+        linear->values[j * linear->stride + c] = step->map.centre[j];
+    memcpy(linear->values + d * linear->stride, mean, (size_t)c * sizeof *mean);
 done:
     hd_blas_leave();
     FREE(zf, mean);
@@ -340,7 +340,7 @@ static huddle_status cluster(hd_method_run *run, void *argument, int32_t n_clust
     huddle_dense f = {0};
     int64_t n = fit->rows.n, vectors = embedding->f.vectors.cols;
     huddle_dense_free(&embedding->f.rows);
-    huddle_dense_free(&embedding->regression);
+    huddle_dense_free(&embedding->linear_map);
     TRY(hd_method_cluster_rows(run, &sc, n_clusters));
     TRY(make_start(step, n, n_clusters < vectors ? n_clusters : vectors, fit->clusters.labels, &f));
     TRY_STAGE(run->context, HD_STAGE_KMEANS, minimise(run, step, &f));
@@ -349,7 +349,7 @@ static huddle_status cluster(hd_method_run *run, void *argument, int32_t n_clust
     TRY(read_labels(run->context, &fit->rows, &f, &fit->clusters));
     TRY(set_centres(run->context, &fit->rows, &f, &fit->clusters));
     if (step->components.values != NULL)
-        TRY(fit_regression(run->context, step, &f, &embedding->regression));
+        TRY(fit_regression(run->context, step, &f, &embedding->linear_map));
     huddle_dense_free(&embedding->f.rows);
     embedding->f.rows = f;
     memset(&f, 0, sizeof f);
@@ -377,23 +377,6 @@ done:
     return status;
 }
 
-/* Adds factor times the regression's value at row i of x. */
-static void add_regression(const huddle_dense *regression, const huddle_points *x, int64_t i,
-                           double factor, double *row) {
-    int64_t c = regression->cols;
-    bool sparse = x->offsets != NULL;
-    int64_t begin = sparse ? x->offsets[i] : 0, end = sparse ? x->offsets[i + 1] : x->d;
-    for (int64_t e = begin; e < end; e++) {
-        int64_t j = sparse ? x->columns[e] : e;
-        double value = (double)x->values[sparse ? e : i * x->stride + e];
-        value += x->shift != NULL ? x->shift[j] : 0;
-        for (int64_t k = 0; k < c; k++)
-            row[k] += factor * value * regression->values[j * c + k];
-    }
-    for (int64_t k = 0; k < c; k++)
-        row[k] += factor * regression->values[x->d * c + k];
-}
-
 /* sum_j s_xj f_j over the entries of row i of W; F in the fit is that of single points, and a row
  * of copies counts as in the graph. */
 static void add_neighbors(const hd_fit *fit, const huddle_csr *w, int64_t i, double *row) {
@@ -416,7 +399,7 @@ static huddle_status place_nsc(huddle_context *context, const hd_fit *fit, const
                                const huddle_points *x, huddle_dense *rows, int64_t *same) {
     huddle_status status = HUDDLE_OK;
     const nsc_options *o = options;
-    const huddle_dense *regression = &fit->embedding.regression;
+    const huddle_dense *linear = &fit->embedding.linear_map;
     huddle_points owned = {0}, view;
     huddle_neighbors neighbors = {0};
     huddle_csr w = {0};
@@ -431,12 +414,14 @@ static huddle_status place_nsc(huddle_context *context, const hd_fit *fit, const
     TRY(hd_spectral_query_neighbors(context, fit, &view, &o->spectral.knn, &neighbors));
     TRY(hd_spectral_weigh_new(&neighbors, &fit->graph.scale, fit, &w));
     TRY(huddle_dense_new(x->n, fit->embedding.f.rows.cols, rows));
+    if (linear->values != NULL)
+        TRY(hd_step_ridge_apply(context, linear, &view, rows));
     for (int64_t i = 0; i < x->n; i++) {
         double *row = rows->values + i * rows->stride;
         same[i] = hd_spectral_same_row(&view, i, &o->spectral.knn, &neighbors);
+        for (int64_t k = 0; k < rows->cols; k++)
+            row[k] *= o->discrimination;
         add_neighbors(fit, &w, i, row);
-        if (regression->values != NULL)
-            add_regression(regression, &view, i, o->discrimination, row);
     }
 done:
     huddle_points_free(&owned);

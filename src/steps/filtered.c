@@ -137,7 +137,7 @@ static double wanted_residual(const double *values, int64_t r, int64_t c, double
 
 /* The first entry of the largest magnitude becomes positive, as in every embedding. It is searched
  * forwards: of a loop backwards that keeps the last one found, GCC 12 makes wrong code. */
-static void set_sign(huddle_dense *vectors, int64_t column) {
+void hd_step_set_sign(huddle_dense *vectors, int64_t column) {
     double largest = 0, sign;
     int64_t first = 0;
     for (int64_t i = 0; i < vectors->rows; i++)
@@ -160,7 +160,7 @@ static huddle_status copy_pairs(int64_t n, int64_t r, int64_t c, const double *v
     for (int64_t i = 0; i < n; i++)
         memcpy(out->vectors.values + i * out->vectors.stride, v + i * r, (size_t)c * sizeof *v);
     for (int64_t k = 0; k < c; k++)
-        set_sign(&out->vectors, k);
+        hd_step_set_sign(&out->vectors, k);
 done:
     return status;
 }

@@ -13,4 +13,7 @@ huddle_status hd_step_filtered_pairs(huddle_context *context, const hd_prepare_o
                                      double upper, int64_t c, double tol, uint64_t seed,
                                      huddle_embedding *out, huddle_embed_info *info);
 
+/* The first entry of the largest magnitude in a column becomes positive, as in every embedding. */
+void hd_step_set_sign(huddle_dense *vectors, int64_t column);
+
 #endif

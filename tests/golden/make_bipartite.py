@@ -4,21 +4,13 @@ Supernodes by the distances from every seed, links by dense products, vectors by
 decomposition of the dense matrix. Blocks of numbers follow each other in the order of the calls of
 put() below, the same for each graph."""
 
-import os
-
 import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components, dijkstra
 
+from blocks import put, write
+
 N, S, K = 40, 7, 4
-here = os.path.dirname(os.path.abspath(__file__))
-blocks = []
-
-
-def put(title, values):
-    values = np.asarray(values, dtype=float)
-    text = "\n".join(" ".join("%.17g" % v for v in row) for row in np.atleast_2d(values))
-    blocks.append("# %s\n%s\n" % (title, text))
 
 
 def vectors(links):
@@ -73,5 +65,4 @@ for seed, density in ((1, 0.15), (2, 0.4), (3, 0.12), (4, 0.06)):
     links[a.sum(1) == 0] = halves[a.sum(1) == 0]
     put("links to its halves", links)
 
-with open(os.path.join(here, "bipartite.txt"), "w") as file:
-    file.write("# Made by make_bipartite.py.\n" + "".join(blocks))
+write("bipartite")

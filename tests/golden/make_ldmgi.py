@@ -4,35 +4,15 @@ Everything is computed densely, in double, from the definitions: cliques of cent
 Laplacians by the inverse in the feature space, new points by the weights and the intercept of a
 ridge regression. One block of numbers for each problem, see put() at the end."""
 
-import os
-
 import numpy as np
 import scipy.linalg
 import scipy.sparse.csgraph
 
-here = os.path.dirname(os.path.abspath(__file__))
-blocks = []
+from blocks import Unsuitable, distances, draw_points, first_suitable, put, write
 
 
-class Unsuitable(Exception):
-    """Points whose neighbours or eigenvectors are not unique, or whose graph is not connected."""
-
-
-def put(title, values):
-    values = np.asarray(values, dtype=float)
-    text = "\n".join(" ".join("%.17g" % v for v in row) for row in np.atleast_2d(values))
-    blocks.append("# %s\n%s\n" % (title, text))
-
-
-def nearest(x, y, k, same):
-    d = np.sqrt(((y[:, None] - x[None]) ** 2).sum(-1))
-    if same:
-        np.fill_diagonal(d, np.inf)
-    index = np.argsort(d, axis=1, kind="stable")[:, :k]
-    ordered = np.sort(d, axis=1)
-    if not (ordered[:, 1:k + 1] - ordered[:, :k] > 1e-6).all():
-        raise Unsuitable("ties to rounding")
-    return index
+def nearest(x, y, k):
+    return np.argsort(distances(x, y, k), axis=1, kind="stable")[:, :k]
 
 
 def clique_laplacian(x, lam):
@@ -44,10 +24,7 @@ def clique_laplacian(x, lam):
 
 
 def problem(rng, n, d, c, k, lam, cosine, queries=9):
-    centres = rng.standard_normal((c, d)) + 2 * cosine
-    x = centres[np.arange(n) % c] + rng.standard_normal((n, d)) * np.linspace(0.5, 1.3, d)
-    x = x.astype(np.float32).astype(float)
-    y = (x[:queries] + 0.3 * rng.standard_normal((queries, d))).astype(np.float32).astype(float)
+    x, y = draw_points(rng, n, d, c, 2 * cosine, queries)
     title = "n d c k lambda metric queries"
     put(title, [n, d, c, k, -1 if lam is None else lam, cosine, queries])
     put("points", x)
@@ -58,7 +35,7 @@ def problem(rng, n, d, c, k, lam, cosine, queries=9):
     variance = 1 if cosine else x.var(axis=0).sum()
     lam = variance if lam is None else lam
     total, graph = np.zeros((n, n)), np.zeros((n, n))
-    for i, near in enumerate(nearest(x, x, k, True)):
+    for i, near in enumerate(nearest(x, x, k)):
         members = np.append(near, i)
         graph[i, near] = 1
         total[np.ix_(members, members)] += (lam + variance) * clique_laplacian(x[members], lam)
@@ -70,7 +47,7 @@ def problem(rng, n, d, c, k, lam, cosine, queries=9):
     put("smallest eigenvalues of L", values[:c])
     put("their vectors", vectors[:, :c])
     rows = []
-    for i, near in enumerate(nearest(x, y, k, False)):
+    for i, near in enumerate(nearest(x, y, k)):
         z = x[near] - x[near].mean(axis=0)
         g = vectors[near, :c]
         w = np.linalg.solve(z.T @ z + lam * np.eye(d), z.T @ (g - g.mean(axis=0)))
@@ -78,22 +55,11 @@ def problem(rng, n, d, c, k, lam, cosine, queries=9):
     put("rows of the new points", rows)
 
 
-def first_suitable(*arguments):
-    rng = np.random.default_rng(1)
-    while True:
-        before = len(blocks)
-        try:
-            return problem(rng, *arguments)
-        except Unsuitable:
-            del blocks[before:]
+first_suitable(problem, 1, 60, 8, 3, 5, None, 0)
+first_suitable(problem, 1, 50, 2, 4, 6, 0.05, 0)
+first_suitable(problem, 1, 45, 12, 3, 4, 30.0, 0)
+first_suitable(problem, 1, 55, 6, 3, 7, None, 1)
+first_suitable(problem, 1, 40, 20, 2, 5, 0.01, 1)
+first_suitable(problem, 1, 48, 9, 3, 8, 1e6, 0)
 
-
-first_suitable(60, 8, 3, 5, None, 0)
-first_suitable(50, 2, 4, 6, 0.05, 0)
-first_suitable(45, 12, 3, 4, 30.0, 0)
-first_suitable(55, 6, 3, 7, None, 1)
-first_suitable(40, 20, 2, 5, 0.01, 1)
-first_suitable(48, 9, 3, 8, 1e6, 0)
-
-with open(os.path.join(here, "ldmgi.txt"), "w") as file:
-    file.write("# Made by make_ldmgi.py.\n" + "".join(blocks))
+write("ldmgi")

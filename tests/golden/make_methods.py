@@ -4,7 +4,6 @@ Everything is computed densely from the definitions, in double, on one small set
 Blocks of numbers follow each other in the order of the calls of put() below."""
 
 import itertools
-import os
 
 import numpy as np
 import scipy.linalg
@@ -12,15 +11,9 @@ import scipy.optimize
 from sklearn.cluster import KMeans
 from sklearn.cluster._spectral import discretize
 
+from blocks import put, write
+
 N, D, C, K = 60, 8, 3, 5
-here = os.path.dirname(os.path.abspath(__file__))
-blocks = []
-
-
-def put(title, values):
-    values = np.asarray(values, dtype=float)
-    text = "\n".join(" ".join("%.17g" % v for v in row) for row in np.atleast_2d(values))
-    blocks.append("# %s\n%s\n" % (title, text))
 
 
 def points():
@@ -177,5 +170,4 @@ for c in (2, 3, 4):
     rows = vectors[:, :c] / np.linalg.norm(vectors[:, :c], axis=1, keepdims=True)
     put("least alignment cost of the first %d, rows of norm 1" % c, alignment(rows))
 
-with open(os.path.join(here, "methods.txt"), "w") as file:
-    file.write("# Made by make_methods.py.\n" + "".join(blocks))
+write("methods")

@@ -4,19 +4,11 @@ Everything is dense and comes from the definitions: the discriminative term by t
 ridge regression's matrix, an update by the roots of the derivative of its bound. Blocks of numbers
 follow each other in the order of the calls of put() below, the same for each problem."""
 
-import os
-
 import numpy as np
 
+from blocks import put, write
+
 N, D, UPDATES = 30, 4, 20
-here = os.path.dirname(os.path.abspath(__file__))
-blocks = []
-
-
-def put(title, values):
-    values = np.asarray(values, dtype=float)
-    text = "\n".join(" ".join("%.17g" % v for v in row) for row in np.atleast_2d(values))
-    blocks.append("# %s\n%s\n" % (title, text))
 
 
 def objective(f, m, xi):
@@ -82,5 +74,4 @@ for seed, c, mu, ridge, xi, most in ((1, 3, 1.0, 2.0, 20.0, 1), (2, 2, 0.3, 0.05
     put("after %d updates" % UPDATES, f)
     put("objective", values)
 
-with open(os.path.join(here, "nsc.txt"), "w") as file:
-    file.write("# Made by make_nsc.py.\n" + "".join(blocks))
+write("nsc")

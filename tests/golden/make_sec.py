@@ -4,33 +4,16 @@ Everything is computed densely, in double, from the definitions: the graph of ne
 with weights 1, its normalised Laplacian, and the matrix of the residual of the ridge regression.
 The regression itself is solved as a least-squares problem. One block of numbers for each problem."""
 
-import os
-
 import numpy as np
 import scipy.linalg
 import scipy.sparse.csgraph
 
-here = os.path.dirname(os.path.abspath(__file__))
-blocks = []
-
-
-class Unsuitable(Exception):
-    """Points whose neighbours or eigenvectors are not unique, or whose graph is not connected."""
-
-
-def put(title, values):
-    values = np.asarray(values, dtype=float)
-    text = "\n".join(" ".join("%.17g" % v for v in row) for row in np.atleast_2d(values))
-    blocks.append("# %s\n%s\n" % (title, text))
+from blocks import Unsuitable, distances, draw_points, first_suitable, put, write
 
 
 def graph(x, k):
-    d = np.sqrt(((x[:, None] - x[None]) ** 2).sum(-1))
-    np.fill_diagonal(d, np.inf)
-    ordered = np.sort(d, axis=1)
-    if not (ordered[:, k] - ordered[:, k - 1] > 1e-6).all():
-        raise Unsuitable("ties to rounding")
-    a = d <= ordered[:, [k - 1]]
+    d = distances(x, x, k)
+    a = d <= np.sort(d, axis=1)[:, [k - 1]]
     return np.logical_or(a, a.T).astype(float)
 
 
@@ -43,10 +26,7 @@ def regression(x, f, gamma):
 
 
 def problem(rng, n, d, c, k, mu, gamma, queries=9):
-    centres = rng.standard_normal((c, d))
-    x = 5 + centres[np.arange(n) % c] + rng.standard_normal((n, d)) * np.linspace(0.5, 1.3, d)
-    x = x.astype(np.float32).astype(float)
-    y = (x[:queries] + 0.3 * rng.standard_normal((queries, d))).astype(np.float32).astype(float)
+    x, y = draw_points(rng, n, d, c, 5, queries)
     put("n d c k mu gamma queries", [n, d, c, k, mu, -1 if gamma is None else gamma, queries])
     put("points", x)
     put("new points", y)
@@ -71,22 +51,11 @@ def problem(rng, n, d, c, k, mu, gamma, queries=9):
     put("rows of the new points", y @ w + b)
 
 
-def first_suitable(*arguments):
-    rng = np.random.default_rng(1)
-    while True:
-        before = len(blocks)
-        try:
-            return problem(rng, *arguments)
-        except Unsuitable:
-            del blocks[before:]
+first_suitable(problem, 1, 60, 8, 3, 5, 1.0, None)
+first_suitable(problem, 1, 150, 3, 4, 6, 0.1, 2.0)
+first_suitable(problem, 1, 30, 50, 3, 4, 3.0, 40.0)
+first_suitable(problem, 1, 40, 60, 2, 6, 1.0, None)
+first_suitable(problem, 1, 80, 5, 3, 7, 100.0, 0.01)
+first_suitable(problem, 1, 70, 6, 3, 8, 0.0, 1.0)
 
-
-first_suitable(60, 8, 3, 5, 1.0, None)
-first_suitable(150, 3, 4, 6, 0.1, 2.0)
-first_suitable(30, 50, 3, 4, 3.0, 40.0)
-first_suitable(40, 60, 2, 6, 1.0, None)
-first_suitable(80, 5, 3, 7, 100.0, 0.01)
-first_suitable(70, 6, 3, 8, 0.0, 1.0)
-
-with open(os.path.join(here, "sec.txt"), "w") as file:
-    file.write("# Made by make_sec.py.\n" + "".join(blocks))
+write("sec")

@@ -228,13 +228,13 @@ static void rows_made_equal_by_the_preparation_are_merged(void **state) {
 /* Fits that share work have the labels of fits that do not. */
 static void shared_work_is_the_same(void **state) {
     (void)state;
-    static const char *const methods[] = {"sc",     "ssc",    "ncut", "selftune-sc", "llc",
-                                          "pca-sc", "lda-sc", "spls", "ssc",         "pca-sc",
-                                          "spls",   "llc",    "nsc",  "bipartite",   "ldmgi"};
+    static const char *const methods[] = {
+        "sc",  "ssc",    "ncut", "selftune-sc", "llc", "pca-sc",    "lda-sc", "spls",
+        "ssc", "pca-sc", "spls", "llc",         "nsc", "bipartite", "ldmgi",  "l1sc"};
     huddle_points x = rounded_clouds();
     huddle_cache *cache;
     assert_ok(huddle_cache_new(&cache));
-    for (int k = 0; k < 15; k++) {
+    for (int k = 0; k < 16; k++) {
         huddle_model *alone = fit_with(methods[k], &x, NULL, NULL, NULL);
         huddle_model *shared = fit_with(methods[k], &x, cache, NULL, NULL);
         assert_memory_equal(huddle_model_labels(alone, NULL), huddle_model_labels(shared, NULL),

@@ -1,9 +1,8 @@
 /* Local discriminant models: NumPy, the definition of a clique's Laplacian, and the cases at the
  * edges. */
 #include "base/rng.h"
-#include "huddle/metrics.h"
-#include "method_fits.h"
-#include "model/model.h"
+#include "clouds.h"
+#include "embedding_fits.h"
 #include "steps/ldmgi_matrix.h"
 #include "steps/row_sums.h"
 
@@ -14,87 +13,26 @@
 
 /* ---- NumPy --------------------------------------------------------------------------------- */
 
-/* A problem of ldmgi.txt. */
-typedef struct problem {
-    int64_t n, d, c, k, queries;
-    double lambda; /* -1: auto */
-    bool cosine;
-    const double *points, *new_points, *values, *vectors, *rows;
-} problem;
+static const char *solver;
 
-static const double *read_problem(const double *at, problem *p) {
-    *p = (problem){(int64_t)at[0], (int64_t)at[1], (int64_t)at[2], (int64_t)at[3],
-                   (int64_t)at[6], at[4],          at[5] != 0,     at + 7,
-                   NULL,           NULL,           NULL,           NULL};
-    p->new_points = p->points + p->n * p->d;
-    p->values = p->new_points + p->queries * p->d;
-    p->vectors = p->values + p->c;
-    p->rows = p->vectors + p->n * p->c;
-    return p->rows + p->queries * p->c;
-}
-
-/* The rows of b (m x c) in the basis of the fit's vectors: b V'U, where V are NumPy's. */
-static double rotated(const problem *p, const huddle_dense *u, const double *b, int64_t row,
-                      int64_t column) {
-    double sum = 0;
-    for (int64_t j = 0; j < p->c; j++) {
-        double product = 0;
-        for (int64_t i = 0; i < p->n; i++)
-            product += p->vectors[i * p->c + j] * u->values[i * u->stride + column];
-        sum += b[row * p->c + j] * product;
-    }
-    return sum;
-}
-
-static void check_problem(const problem *p, const char *solver) {
-    huddle_points x, y;
-    char clusters[32], neighbors[32], lambda[32];
-    huddle_dense rows = {0};
-    snprintf(clusters, sizeof clusters, "%d", (int)p->c);
+static void check_problem(const numpy_problem *p) {
+    char neighbors[32], lambda[32];
     snprintf(neighbors, sizeof neighbors, "%d", (int)p->k);
-    snprintf(lambda, sizeof lambda, "%.17g", p->lambda);
-    assert_ok(huddle_points_from_double(NULL, p->n, p->d, p->points, p->d, 1, &x));
-    assert_ok(huddle_points_from_double(NULL, p->queries, p->d, p->new_points, p->d, 1, &y));
-    huddle_model *model =
-        fit("ldmgi", &x, clusters,
-            (const char *const[]){"prepare", "none", "refine", "none", "rows", "sym", "tol", "1e-9",
-                                  "n_neighbors", neighbors, "metric",
-                                  p->cosine ? "cosine" : "euclidean", "alpha",
-                                  p->lambda < 0 ? "auto" : lambda, "embed_solver", solver, NULL});
-    const huddle_embedding *e = &model->fit.embedding.f;
-    double unit = model->fit.embedding.info.unit;
-    assert_int_equal(model->fit.embedding.info.components, 1);
-    for (int64_t k = 0; k < p->c; k++) {
-        assert_close(e->eigenvalues[k], p->values[k], 1e-7 * unit);
-        /* The vectors span the same space: U = V V'U. */
-        for (int64_t i = 0; i < p->n; i++)
-            assert_close(e->vectors.values[i * e->vectors.stride + k],
-                         rotated(p, &e->vectors, p->vectors, i, k), 1e-6);
-    }
-    assert_ok(huddle_model_transform(NULL, model, &y, &rows));
-    for (int64_t i = 0; i < p->queries; i++)
-        for (int64_t k = 0; k < p->c; k++)
-            assert_close(rows.values[i * rows.stride + k], rotated(p, &e->vectors, p->rows, i, k),
-                         1e-5);
-    huddle_dense_free(&rows);
-    huddle_model_free(model);
-    huddle_points_free(&x);
-    huddle_points_free(&y);
+    snprintf(lambda, sizeof lambda, "%.17g", p->parameters[0]);
+    check_numpy_problem(p, "ldmgi", 1e-7,
+                        (const char *const[]){"prepare", "none", "refine", "none", "rows", "sym",
+                                              "tol", "1e-9", "n_neighbors", neighbors, "metric",
+                                              p->parameters[1] != 0 ? "cosine" : "euclidean",
+                                              "alpha", p->parameters[0] < 0 ? "auto" : lambda,
+                                              "embed_solver", solver, NULL});
 }
 
 static void vectors_and_new_rows_are_those_of_numpy(void **state) {
     (void)state;
-    int64_t count, problems = 0;
-    double *numbers = test_golden("ldmgi.txt", &count);
-    const double *at = numbers;
-    for (problem p; at < numbers + count; problems++) {
-        at = read_problem(at, &p);
-        check_problem(&p, "dense");
-        check_problem(&p, "chebyshev");
-    }
-    assert_true(at == numbers + count);
-    assert_int_equal(problems, 6);
-    free(numbers);
+    solver = "dense";
+    assert_int_equal(for_each_problem("ldmgi.txt", check_problem), 6);
+    solver = "chebyshev";
+    assert_int_equal(for_each_problem("ldmgi.txt", check_problem), 6);
 }
 
 /* ---- cliques ------------------------------------------------------------------------------- */
@@ -206,42 +144,21 @@ static void blocks_are_added_where_their_members_are(void **state) {
 
 enum { CLOUDS = 3, EACH = 40, ROWS = CLOUDS * EACH };
 
-/* Three clouds in d dimensions, a point of which occurs `copies` times. */
-static huddle_points make_clouds(int64_t d, double apart, int copies) {
-    huddle_points x;
-    assert_ok(huddle_points_new(ROWS, d, &x));
-    for (int64_t i = 0; i < ROWS; i++) {
-        hd_rng rng = hd_rng_stream(9, (uint64_t)(i / CLOUDS / copies * CLOUDS + i % CLOUDS));
-        for (int64_t j = 0; j < d; j++)
-            x.values[i * x.stride + j] =
-                (float)(.3 * hd_rng_normal(&rng) + (j == i % CLOUDS ? apart : 0));
-    }
-    return x;
-}
-
-static double accuracy(const int32_t *labels) {
-    int32_t truth[ROWS];
-    huddle_scores scores;
-    for (int32_t i = 0; i < ROWS; i++)
-        truth[i] = i % CLOUDS;
-    assert_ok(huddle_metrics_scores(NULL, ROWS, truth, labels, &scores));
-    return scores.acc;
-}
-
 static void clouds_are_found_and_new_points_join_them(void **state) {
     (void)state;
     for (int copies = 1; copies <= 10; copies += 9)
         for (int auto_too = 0; auto_too < 2; auto_too++) {
-            huddle_points x = make_clouds(3, 2.2, copies), y = make_clouds(3, 2.2, 1);
+            huddle_points x = clouds_on_axes(ROWS, 3, CLOUDS, 2.2, copies),
+                          y = clouds_on_axes(ROWS, 3, CLOUDS, 2.2, 1);
             int32_t labels[ROWS], again[ROWS];
             huddle_model *model =
                 fit("ldmgi", &x, "3",
                     (const char *const[]){"prepare", "none", "refine", auto_too ? "auto" : "none",
                                           "rows", auto_too ? "unit" : "sym", NULL});
             memcpy(labels, huddle_model_labels(model, NULL), sizeof labels);
-            assert_true(accuracy(labels) == 1);
+            assert_true(cloud_accuracy(ROWS, CLOUDS, labels) == 1);
             assert_ok(huddle_model_predict(NULL, model, &y, again));
-            assert_true(accuracy(again) == 1);
+            assert_true(cloud_accuracy(ROWS, CLOUDS, again) == 1);
             assert_ok(huddle_model_predict(NULL, model, &x, again));
             assert_memory_equal(labels, again, sizeof labels);
             huddle_model_free(model);
@@ -254,7 +171,7 @@ static void clouds_are_found_and_new_points_join_them(void **state) {
  * fall apart, and its smallest eigenvalue would be 0 twice. */
 static void bridges_are_members_of_cliques(void **state) {
     (void)state;
-    huddle_points x = make_clouds(3, 6, 1);
+    huddle_points x = clouds_on_axes(ROWS, 3, CLOUDS, 6, 1);
     huddle_model *model =
         fit("ldmgi", &x, "2",
             (const char *const[]){"prepare", "none", "refine", "none", "embed_solver", "dense",
@@ -269,29 +186,9 @@ static void bridges_are_members_of_cliques(void **state) {
     huddle_points_free(&x);
 }
 
-/* One cluster, as many as points, columns that say nothing, two points, all points equal. */
 static void degenerate_points_are_clustered(void **state) {
     (void)state;
-    static const char *const numbers[] = {"1", "2", "30"};
-    huddle_points x;
-    assert_ok(huddle_points_new(30, 4, &x));
-    for (int64_t i = 0; i < 30; i++)
-        x.values[i * x.stride] = (float)(i * i); /* the others stay 0 */
-    for (int k = 0; k < 3; k++) {
-        huddle_model *model = fit("ldmgi", &x, numbers[k], (const char *const[]){NULL});
-        assert_int_equal(model->fit.clusters.n_clusters, atoi(numbers[k]));
-        const huddle_dense *vectors = &model->fit.embedding.f.vectors;
-        for (int64_t e = 0; e < vectors->rows * vectors->cols; e++)
-            assert_true(isfinite(vectors->values[e]));
-        huddle_model_free(model);
-    }
-    for (int64_t i = 0; i < 30; i++)
-        x.values[i * x.stride] = 7;
-    huddle_model_free(fit("ldmgi", &x, "2", (const char *const[]){"prepare", "none", NULL}));
-    x.n = 2;
-    x.values[0] = 1;
-    huddle_model_free(fit("ldmgi", &x, "2", (const char *const[]){"prepare", "none", NULL}));
-    huddle_points_free(&x);
+    check_degenerate_points("ldmgi", 4);
 }
 
 typedef struct cancelling {

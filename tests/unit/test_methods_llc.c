@@ -229,8 +229,8 @@ static void every_allocation_may_fail(void **state) {
 
 static void every_method_that_embeds_warns_when_it_stops_early(void **state) {
     (void)state;
-    static const char *const methods[] = {"sc",     "ssc", "ncut",  "selftune-sc", "pca-sc",
-                                          "lda-sc", "llc", "ldmgi", "nsc",         NULL};
+    static const char *const methods[] = {"sc",  "ssc",   "ncut", "selftune-sc", "pca-sc", "lda-sc",
+                                          "llc", "ldmgi", "nsc",  "l1sc",        NULL};
     huddle_points x = pairs_of_clouds(.6);
     for (const char *const *method = methods; *method != NULL; method++) {
         const char *const options[] = {
@@ -246,8 +246,8 @@ static void every_method_that_embeds_warns_when_it_stops_early(void **state) {
 
 static void every_method_that_embeds_warns_of_a_cut_cluster(void **state) {
     (void)state;
-    static const char *const methods[] = {"sc",  "ssc",   "ncut", "selftune-sc",
-                                          "llc", "ldmgi", "nsc",  NULL};
+    static const char *const methods[] = {"sc",    "ssc", "ncut", "selftune-sc", "llc",
+                                          "ldmgi", "nsc", "l1sc", NULL};
     huddle_points x = pairs_of_clouds(3);
     for (const char *const *method = methods; *method != NULL; method++) {
         huddle_model *model = fit(

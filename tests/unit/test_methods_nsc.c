@@ -1,5 +1,6 @@
 /* Nonnegative spectral clustering against NumPy and its own definition. */
 #include "base/rng.h"
+#include "golden_matrices.h"
 #include "huddle/metrics.h"
 #include "model/model.h"
 #include "nsc_fits.h"
@@ -50,36 +51,10 @@ static void for_each_problem(void (*check)(const golden *g)) {
     free(numbers);
 }
 
-/* The nonzeros of n x n numbers. */
-static huddle_csr sparse(int64_t n, const double *values) {
-    huddle_csr a;
-    int64_t count = 0;
-    for (int64_t e = 0; e < n * n; e++)
-        count += values[e] != 0;
-    assert_ok(huddle_csr_new(n, n, count, &a));
-    count = 0;
-    for (int64_t i = 0; i < n; i++) {
-        for (int64_t j = 0; j < n; j++)
-            if (values[i * n + j] != 0) {
-                a.columns[count] = (int32_t)j;
-                a.values[count++] = values[i * n + j];
-            }
-        a.offsets[i + 1] = count;
-    }
-    return a;
-}
-
-static huddle_dense dense(int64_t rows, int64_t cols, const double *values) {
-    huddle_dense m;
-    assert_ok(huddle_dense_new(rows, cols, &m));
-    memcpy(m.values, values, (size_t)(rows * cols) * sizeof *values);
-    return m;
-}
-
 /* F after so many updates of a problem. */
 static huddle_dense minimise(const golden *g, int32_t updates, huddle_alternation_info *history) {
-    huddle_csr graph = sparse(N, g->graph);
-    huddle_dense z = dense(N, D, g->components), f = dense(N, g->c, g->start);
+    huddle_csr graph = golden_sparse(N, g->graph);
+    huddle_dense z = golden_dense(N, D, g->components), f = golden_dense(N, g->c, g->start);
     const hd_step_nonnegative problem = {&graph, &z, g->copies, g->mu, g->xi, 0, updates};
     assert_ok(hd_step_nonnegative_minimise(NULL, &problem, &f, history));
     huddle_csr_free(&graph);
@@ -170,7 +145,7 @@ static void check_copies(const golden *g) {
         for (int64_t k = 0; k < g->c; k++)
             f.values[a * g->c + k] = g->start[of[a] * g->c + k] / sqrt(m);
     }
-    huddle_csr graph = sparse(n, w);
+    huddle_csr graph = golden_sparse(n, w);
     const hd_step_nonnegative problem = {&graph, &z, NULL, g->mu, g->xi, 0, UPDATES};
     assert_ok(hd_step_nonnegative_minimise(NULL, &problem, &f, &all));
     huddle_dense few = minimise(g, UPDATES, &history);
@@ -261,7 +236,7 @@ static void the_objective_falls_and_constraints_hold(void **state) {
     (void)state;
     static const char *const weights[] = {"0", ".1", "1", "5"}, *const ridges[] = {"auto", "1e-6"};
     for (int t = 0; t < 16; t++) {
-        huddle_points x = clouds(150, 5 + t, 3 + t % 3, 2.5, (uint64_t)t);
+        huddle_points x = clouds(150, 5 + t, 3 + t % 3, 2.5, 1, (uint64_t)t);
         const char c[] = {(char)('3' + t % 3), '\0'};
         huddle_model *model = fit(&x, c,
                                   (const char *const[]){"discrimination", weights[t % 4], "ridge",
@@ -294,30 +269,41 @@ static void separate_clouds_are_found(void **state) {
     (void)state;
     static const char *const weights[] = {"0", "1", "100"}, *const connects[] = {"false", "true"};
     for (int t = 0; t < 6; t++) {
-        huddle_points x = clouds(120, 6, 4, .3, (uint64_t)t);
+        huddle_points x = clouds(120, 6, 4, .3, 1, (uint64_t)t);
         huddle_model *model = fit(&x, "4",
                                   (const char *const[]){"discrimination", weights[t % 3], "connect",
                                                         connects[t / 3], NULL});
-        assert_close(accuracy(model, 120, 4), 1, 0);
+        assert_close(cloud_accuracy(120, 4, huddle_model_labels(model, NULL)), 1, 0);
         huddle_model_free(model);
         huddle_points_free(&x);
     }
 }
 
+/* Column k of the regression of a fit at a point, by its coefficients, the means of the points and
+ * of F. */
+static double regression(const hd_fit *fit, const float *point, int64_t k) {
+    const huddle_dense *map = &fit->embedding.linear_map;
+    int64_t d = map->rows - 1, means = map->cols - 1;
+    double value = map->values[d * map->stride + k];
+    for (int64_t j = 0; j < d; j++)
+        value += ((double)point[j] - map->values[j * map->stride + means]) *
+                 map->values[j * map->stride + k];
+    return value;
+}
+
 /* The squared error of the regression of a fit, ridge included: tr F'R F. */
 static double unexplained(const huddle_points *x, const hd_fit *fit, double ridge) {
-    const huddle_dense *f = &fit->embedding.f.rows, *w = &fit->embedding.regression;
+    const huddle_dense *f = &fit->embedding.f.rows, *w = &fit->embedding.linear_map;
     int64_t c = f->cols, d = x->d;
     double sum = 0;
     for (int64_t i = 0; i < x->n; i++)
         for (int64_t k = 0; k < c; k++) {
-            double error = f->values[i * c + k] - w->values[d * c + k];
-            for (int64_t j = 0; j < d; j++)
-                error -= (double)x->values[i * d + j] * w->values[j * c + k];
+            double error = f->values[i * c + k] - regression(fit, x->values + i * d, k);
             sum += error * error;
         }
-    for (int64_t e = 0; e < d * c; e++)
-        sum += ridge * w->values[e] * w->values[e];
+    for (int64_t j = 0; j < d; j++)
+        for (int64_t k = 0; k < c; k++)
+            sum += ridge * w->values[j * w->stride + k] * w->values[j * w->stride + k];
     return sum;
 }
 
@@ -325,7 +311,7 @@ static double unexplained(const huddle_points *x, const hd_fit *fit, double ridg
 static void the_discriminative_term_makes_f_linear(void **state) {
     (void)state;
     for (uint64_t seed = 0; seed < 4; seed++) {
-        huddle_points x = clouds(200, 10, 4, 3, seed);
+        huddle_points x = clouds(200, 10, 4, 3, 1, seed);
         static const char *const weights[] = {"1e-6", ".5", "5"};
         double last = INFINITY;
         for (int t = 0; t < 3; t++) {
@@ -344,9 +330,9 @@ static void the_discriminative_term_makes_f_linear(void **state) {
 /* The term belongs to the regression only. */
 static void without_the_term_there_is_no_regression(void **state) {
     (void)state;
-    huddle_points x = clouds(60, 3, 2, .4, 1);
+    huddle_points x = clouds(60, 3, 2, .4, 1, 1);
     huddle_model *model = fit(&x, "2", (const char *const[]){"discrimination", "0", NULL});
-    assert_null(model->fit.embedding.regression.values);
+    assert_null(model->fit.embedding.linear_map.values);
     huddle_model_free(model);
     huddle_points_free(&x);
 }
@@ -355,24 +341,21 @@ static void without_the_term_there_is_no_regression(void **state) {
 
 /* The regression of F: the coefficients solve the normal equations, checked by their residual. */
 static void check_regression(const huddle_points *x, const hd_fit *fit, double ridge) {
-    const huddle_dense *f = &fit->embedding.f.rows, *w = &fit->embedding.regression;
+    const huddle_dense *f = &fit->embedding.f.rows, *w = &fit->embedding.linear_map;
     int64_t n = x->n, d = x->d, c = f->cols;
     double *error = malloc((size_t)(n * c) * sizeof *error);
     assert_int_equal(w->rows, d + 1);
     for (int64_t i = 0; i < n; i++)
-        for (int64_t k = 0; k < c; k++) {
-            double value = w->values[d * c + k];
-            for (int64_t j = 0; j < d; j++)
-                value += (double)x->values[i * d + j] * w->values[j * c + k];
-            error[i * c + k] = f->values[hd_fit_rows_node(&fit->rows, i) * c + k] - value;
-        }
+        for (int64_t k = 0; k < c; k++)
+            error[i * c + k] = f->values[hd_fit_rows_node(&fit->rows, i) * c + k] -
+                               regression(fit, x->values + i * d, k);
     /* X'(F - X W - 1 b') = ridge W, and the residuals of each column add up to 0. */
     for (int64_t k = 0; k < c; k++)
         for (int64_t j = 0; j <= d; j++) {
             double sum = 0;
             for (int64_t i = 0; i < n; i++)
                 sum += error[i * c + k] * (j < d ? (double)x->values[i * d + j] : 1);
-            assert_close(sum, j < d ? ridge * w->values[j * c + k] : 0, 1e-5);
+            assert_close(sum, j < d ? ridge * w->values[j * w->stride + k] : 0, 1e-5);
         }
     free(error);
 }
@@ -381,7 +364,7 @@ static void check_regression(const huddle_points *x, const hd_fit *fit, double r
 static void the_regression_solves_the_normal_equations(void **state) {
     (void)state;
     for (int copies = 0; copies < 2; copies++) {
-        huddle_points x = clouds(120, 5, 3, 1, 4);
+        huddle_points x = clouds(120, 5, 3, 1, 1, 4);
         for (int64_t i = 60; copies && i < 120; i++)
             memcpy(x.values + i * 5, x.values + i % 30 * 5, 5 * sizeof *x.values);
         huddle_model *model =
@@ -397,7 +380,7 @@ static void the_regression_solves_the_normal_equations(void **state) {
 static int32_t expected_label(const hd_fit *fit, const huddle_points *x, const float *point,
                               double mu) {
     enum { K = 5 };
-    const huddle_dense *f = &fit->embedding.f.rows, *r = &fit->embedding.regression;
+    const huddle_dense *f = &fit->embedding.f.rows;
     int64_t c = f->cols, d = x->d, nearest[K];
     double distance[K], weight[K], degree = 0, row[8] = {0};
     for (int k = 0; k < K; k++) {
@@ -424,8 +407,7 @@ static int32_t expected_label(const hd_fit *fit, const huddle_points *x, const f
         for (int k = 0; k < K; k++)
             row[l] += weight[k] / sqrt(degree * fit->embedding.f.degrees[nearest[k]]) *
                       f->values[nearest[k] * c + l];
-        for (int64_t j = 0; j <= d; j++)
-            row[l] += mu * r->values[j * c + l] * (j < d ? (double)point[j] : 1);
+        row[l] += mu * regression(fit, point, l);
     }
     int32_t largest = 0;
     for (int32_t l = 1; l < c; l++)
@@ -435,7 +417,7 @@ static int32_t expected_label(const hd_fit *fit, const huddle_points *x, const f
 
 static void new_points_minimise_their_terms(void **state) {
     (void)state;
-    huddle_points x = clouds(150, 4, 3, 1.8, 2), fresh;
+    huddle_points x = clouds(150, 4, 3, 1.8, 1, 2), fresh;
     static const char *const weights[] = {"1", "20"};
     int32_t labels[300], others = 0;
     assert_ok(huddle_points_new(300, 4, &fresh));
@@ -462,7 +444,7 @@ static void new_points_minimise_their_terms(void **state) {
 /* Sparse points give what the same dense points give. */
 static void sparse_points_are_the_same(void **state) {
     (void)state;
-    huddle_points x = clouds(90, 6, 3, .8, 3), y;
+    huddle_points x = clouds(90, 6, 3, .8, 1, 3), y;
     int32_t a[90], b[90];
     for (int64_t e = 0; e < 540; e++)
         x.values[e] = e % 5 == 0 ? 0 : x.values[e];
@@ -491,18 +473,18 @@ static void sparse_points_are_the_same(void **state) {
 /* A file whose regression has another size is refused. */
 static void a_damaged_regression_is_refused(void **state) {
     (void)state;
-    huddle_points x = clouds(60, 4, 3, .5, 1);
+    huddle_points x = clouds(60, 4, 3, .5, 1, 1);
     huddle_model *model = fit(&x, "3", (const char *const[]){NULL}), *loaded;
-    huddle_dense *regression = &model->fit.embedding.regression;
+    huddle_dense *map = &model->fit.embedding.linear_map;
     const char *path = test_path_of("nsc.huddle");
-    regression->rows--;
+    map->rows--;
     assert_ok(huddle_model_save(model, path));
-    assert_refused(huddle_model_load(path, &loaded), HUDDLE_FORMAT, "rows of regression.npy");
-    regression->rows++;
-    regression->cols--;
-    regression->stride--;
+    assert_refused(huddle_model_load(path, &loaded), HUDDLE_FORMAT, "rows of linear_map.npy");
+    map->rows++;
+    map->cols--;
+    map->stride--;
     assert_ok(huddle_model_save(model, path));
-    assert_refused(huddle_model_load(path, &loaded), HUDDLE_FORMAT, "columns of regression.npy");
+    assert_refused(huddle_model_load(path, &loaded), HUDDLE_FORMAT, "columns of linear_map.npy");
     huddle_model_free(model);
     huddle_points_free(&x);
 }

@@ -77,7 +77,7 @@ static void the_seed_is_that_of_kmeans(void **state) {
 static void seeds_matter_to_every_method_with_kmeans(void **state) {
     (void)state;
     static const char *const methods[] = {"pca-kmeans", "lda-kmeans", "diskmeans", "spls",
-                                          "lsc",        "nsc",        "bipartite"};
+                                          "lsc",        "nsc",        "bipartite", "l1sc"};
     huddle_points x = make_clouds(3, 0, NULL, 2);
     for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
         huddle_model *models[3];
@@ -280,8 +280,8 @@ static huddle_points jitter(const huddle_points *x, const double *unit) {
  * preparation removes, and on points far from the origin. */
 static void new_points_are_prepared_and_projected(void **state) {
     (void)state;
-    static const char *const methods[] = {"kmeans", "pca-kmeans", "lda-kmeans", "diskmeans",
-                                          "spls",   "lsc",        "nsc",        "bipartite"};
+    static const char *const methods[] = {"kmeans", "pca-kmeans", "lda-kmeans", "diskmeans", "spls",
+                                          "lsc",    "nsc",        "bipartite",  "l1sc"};
     static const double unit[D] = {1000, .01, 1, 30, .5, 200};
     for (size_t m = 0; m < sizeof methods / sizeof *methods; m++)
         for (int far = 0; far < 2; far++) {

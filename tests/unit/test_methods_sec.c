@@ -1,9 +1,8 @@
 /* Spectral embedded clustering: NumPy, the ridge regression and the eigensolver on their own, and
  * the cases at the edges. */
 #include "base/rng.h"
-#include "huddle/metrics.h"
-#include "method_fits.h"
-#include "model/model.h"
+#include "clouds.h"
+#include "embedding_fits.h"
 #include "steps/filtered.h"
 #include "steps/ridge.h"
 
@@ -14,89 +13,21 @@
 
 /* ---- NumPy --------------------------------------------------------------------------------- */
 
-/* A problem of sec.txt. */
-typedef struct problem {
-    int64_t n, d, c, k, queries;
-    double mu, gamma; /* -1: auto */
-    const double *points, *new_points, *values, *vectors, *rows;
-} problem;
-
-static const double *read_problem(const double *at, problem *p) {
-    *p = (problem){(int64_t)at[0], (int64_t)at[1], (int64_t)at[2], (int64_t)at[3],
-                   (int64_t)at[6], at[4],          at[5],          at + 7,
-                   NULL,           NULL,           NULL,           NULL};
-    p->new_points = p->points + p->n * p->d;
-    p->values = p->new_points + p->queries * p->d;
-    p->vectors = p->values + p->c;
-    p->rows = p->vectors + p->n * p->c;
-    return p->rows + p->queries * p->c;
-}
-
-/* A row of b (m x c) in the basis of the fit's vectors U: b V'U, where V are NumPy's. */
-static double rotated(const problem *p, const huddle_dense *u, const double *b, int64_t row,
-                      int64_t column) {
-    double sum = 0;
-    for (int64_t j = 0; j < p->c; j++) {
-        double product = 0;
-        for (int64_t i = 0; i < p->n; i++)
-            product += p->vectors[i * p->c + j] * u->values[i * u->stride + column];
-        sum += b[row * p->c + j] * product;
-    }
-    return sum;
-}
-
-static huddle_model *fit_problem(const problem *p, const huddle_points *x) {
-    char clusters[32], neighbors[32], mu[32], gamma[32];
-    snprintf(clusters, sizeof clusters, "%d", (int)p->c);
+static void check_problem(const numpy_problem *p) {
+    char neighbors[32], mu[32], gamma[32];
     snprintf(neighbors, sizeof neighbors, "%d", (int)p->k);
-    snprintf(mu, sizeof mu, "%.17g", p->mu);
-    snprintf(gamma, sizeof gamma, "%.17g", p->gamma);
-    return fit("sec", x, clusters,
-               (const char *const[]){"prepare", "none", "refine", "none", "rows", "sym", "tol",
-                                     "1e-9", "n_neighbors", neighbors, "scale", "binary", "mu", mu,
-                                     "gamma", p->gamma < 0 ? "auto" : gamma, NULL});
-}
-
-static void check_problem(const problem *p) {
-    huddle_points x, y;
-    huddle_dense rows = {0};
-    assert_ok(huddle_points_from_double(NULL, p->n, p->d, p->points, p->d, 1, &x));
-    assert_ok(huddle_points_from_double(NULL, p->queries, p->d, p->new_points, p->d, 1, &y));
-    huddle_model *model = fit_problem(p, &x);
-    const huddle_embedding *e = &model->fit.embedding.f;
-    for (int64_t k = 0; k < p->c; k++) {
-        double square = 0;
-        assert_close(e->eigenvalues[k], p->values[k], 1e-8 * (2 + p->mu));
-        for (int64_t i = 0; i < p->n; i++) {
-            double value = e->vectors.values[i * e->vectors.stride + k];
-            square += value * value;
-            assert_close(value, rotated(p, &e->vectors, p->vectors, i, k), 1e-6);
-        }
-        assert_close(square, 1, 1e-10);
-    }
-    assert_ok(huddle_model_transform(NULL, model, &y, &rows));
-    for (int64_t i = 0; i < p->queries; i++)
-        for (int64_t k = 0; k < p->c; k++)
-            assert_close(rows.values[i * rows.stride + k], rotated(p, &e->vectors, p->rows, i, k),
-                         1e-5);
-    huddle_dense_free(&rows);
-    huddle_model_free(model);
-    huddle_points_free(&x);
-    huddle_points_free(&y);
+    snprintf(mu, sizeof mu, "%.17g", p->parameters[0]);
+    snprintf(gamma, sizeof gamma, "%.17g", p->parameters[1]);
+    check_numpy_problem(p, "sec", 1e-8,
+                        (const char *const[]){"prepare", "none", "refine", "none", "rows", "sym",
+                                              "tol", "1e-9", "n_neighbors", neighbors, "scale",
+                                              "binary", "mu", mu, "gamma",
+                                              p->parameters[1] < 0 ? "auto" : gamma, NULL});
 }
 
 static void vectors_and_new_rows_are_those_of_numpy(void **state) {
     (void)state;
-    int64_t count, problems = 0;
-    double *numbers = test_golden("sec.txt", &count);
-    const double *at = numbers;
-    for (problem p; at < numbers + count; problems++) {
-        at = read_problem(at, &p);
-        check_problem(&p);
-    }
-    assert_true(at == numbers + count);
-    assert_int_equal(problems, 6);
-    free(numbers);
+    assert_int_equal(for_each_problem("sec.txt", check_problem), 6);
 }
 
 /* ---- regression ---------------------------------------------------------------------------- */
@@ -233,33 +164,12 @@ static void every_allocation_may_fail(void **state) {
 
 enum { CLOUDS = 3, EACH = 40, ROWS = CLOUDS * EACH };
 
-/* Three clouds in d dimensions, a point of which occurs `copies` times. */
-static huddle_points make_clouds(int64_t d, double apart, int copies) {
-    huddle_points x;
-    assert_ok(huddle_points_new(ROWS, d, &x));
-    for (int64_t i = 0; i < ROWS; i++) {
-        hd_rng rng = hd_rng_stream(9, (uint64_t)(i / CLOUDS / copies * CLOUDS + i % CLOUDS));
-        for (int64_t j = 0; j < d; j++)
-            x.values[i * x.stride + j] =
-                (float)(.3 * hd_rng_normal(&rng) + (j == i % CLOUDS ? apart : 0));
-    }
-    return x;
-}
-
-static double accuracy(const int32_t *labels) {
-    int32_t truth[ROWS];
-    huddle_scores scores;
-    for (int32_t i = 0; i < ROWS; i++)
-        truth[i] = i % CLOUDS;
-    assert_ok(huddle_metrics_scores(NULL, ROWS, truth, labels, &scores));
-    return scores.acc;
-}
-
 /* Also from a file, and where no new point has a neighbour of its own cluster nearby. */
 static void clouds_are_found_and_new_points_join_them(void **state) {
     (void)state;
     for (int k = 0; k < 4; k++) {
-        huddle_points x = make_clouds(3, 2.2, k < 2 ? 1 : 10), y = make_clouds(3, 2.8, 1);
+        huddle_points x = clouds_on_axes(ROWS, 3, CLOUDS, 2.2, k < 2 ? 1 : 10),
+                      y = clouds_on_axes(ROWS, 3, CLOUDS, 2.8, 1);
         int32_t labels[ROWS], again[ROWS], loaded[ROWS];
         const char *path = test_path_of("sec.npz");
         huddle_model *model =
@@ -267,11 +177,11 @@ static void clouds_are_found_and_new_points_join_them(void **state) {
                 (const char *const[]){"prepare", "none", "refine", k == 3 ? "auto" : "none", "rows",
                                       k % 2 == 0 ? "unit" : "sym", NULL});
         memcpy(labels, huddle_model_labels(model, NULL), sizeof labels);
-        assert_true(accuracy(labels) == 1);
+        assert_true(cloud_accuracy(ROWS, CLOUDS, labels) == 1);
         assert_ok(huddle_model_predict(NULL, model, &x, again));
         assert_memory_equal(labels, again, sizeof labels);
         assert_ok(huddle_model_predict(NULL, model, &y, again));
-        assert_true(accuracy(again) == 1);
+        assert_true(cloud_accuracy(ROWS, CLOUDS, again) == 1);
         assert_ok(huddle_model_save(model, path));
         huddle_model_free(model);
         assert_ok(huddle_model_load(path, &model));
@@ -283,37 +193,17 @@ static void clouds_are_found_and_new_points_join_them(void **state) {
     }
 }
 
-/* One cluster, as many as points, columns that say nothing, two points, all points equal, more
- * features than points. */
+/* More features than points. */
 static void degenerate_points_are_clustered(void **state) {
     (void)state;
-    static const char *const numbers[] = {"1", "2", "30"};
-    huddle_points x;
-    assert_ok(huddle_points_new(30, 40, &x));
-    for (int64_t i = 0; i < 30; i++)
-        x.values[i * x.stride] = (float)(i * i); /* the others stay 0 */
-    for (int k = 0; k < 3; k++) {
-        huddle_model *model = fit("sec", &x, numbers[k], (const char *const[]){NULL});
-        assert_int_equal(model->fit.clusters.n_clusters, atoi(numbers[k]));
-        const huddle_dense *vectors = &model->fit.embedding.f.vectors;
-        for (int64_t e = 0; e < vectors->rows * vectors->cols; e++)
-            assert_true(isfinite(vectors->values[e]));
-        huddle_model_free(model);
-    }
-    for (int64_t i = 0; i < 30; i++)
-        x.values[i * x.stride] = 7;
-    huddle_model_free(fit("sec", &x, "2", (const char *const[]){"prepare", "none", NULL}));
-    x.n = 2;
-    x.values[0] = 1;
-    huddle_model_free(fit("sec", &x, "2", (const char *const[]){"prepare", "none", NULL}));
-    huddle_points_free(&x);
+    check_degenerate_points("sec", 40);
 }
 
 /* A linear map that does not fit the points is not used. */
 static void a_map_of_another_size_is_refused(void **state) {
     (void)state;
     for (int k = 0; k < 2; k++) {
-        huddle_points x = make_clouds(3, 2.2, 1);
+        huddle_points x = clouds_on_axes(ROWS, 3, CLOUDS, 2.2, 1);
         const char *path = test_path_of("map.npz");
         huddle_model *model = fit("sec", &x, "3", (const char *const[]){"prepare", "none", NULL});
         huddle_dense *map = &model->fit.embedding.linear_map;
