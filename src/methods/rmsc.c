@@ -49,7 +49,7 @@ static const huddle_option *chain_table(void) {
                      "views and of neighbours"),
         HD_REAL(rmsc_options, penalty, "1", 1e-9, 1e5,
                 "penalty of violated constraints in the first round of the decomposition"),
-        HD_REAL(rmsc_options, penalty_growth, "1.2", 1, 10,
+        HD_REAL(rmsc_options, penalty_growth, "1.1", 1, 10,
                 "factor of the penalty after each round; large ones end sooner and farther from "
                 "the optimum"),
         HD_REAL(rmsc_options, chain_tol, "1e-5", 1e-12, 0.1,

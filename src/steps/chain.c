@@ -39,7 +39,7 @@ static const double return_share = 1e-6;
 
 /* lambda = auto is this many times the smallest value at which a group of points is worth a rank of
  * its own (docs/method.md). */
-static const double auto_factor = 1.5;
+static const double auto_factor = 3;
 
 void hd_step_chain_free(hd_step_chain *chain) {
     huddle_free(chain->p);

@@ -80,7 +80,7 @@ def problem(seed, n, m, groups, factor, mu, growth, rounds):
     lam = factor / (2 * sum((a > 0).sum() / n for a in graphs))
     p, s, violation = decompose(views, lam, mu, growth, rounds)
     pi = distribution(p)
-    put("n m lambda/auto mu growth rounds", [n, m, factor / 1.5, mu, growth, rounds])
+    put("n m lambda/auto mu growth rounds", [n, m, factor / 3, mu, growth, rounds])
     for a in graphs:
         put("graph", a)
     put("lambda, rank, nuclear norm of Q, violation, objective of P",
