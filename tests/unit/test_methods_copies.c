@@ -228,10 +228,9 @@ static void rows_made_equal_by_the_preparation_are_merged(void **state) {
 /* Fits that share work have the labels of fits that do not. */
 static void shared_work_is_the_same(void **state) {
     (void)state;
-    static const char *const methods[] = {"sc",     "ssc",    "ncut", "selftune-sc", "llc",
-                                          "pca-sc", "lda-sc", "spls", "ssc",         "pca-sc",
-                                          "spls",   "llc",    "nsc",  "bipartite",   "ldmgi",
-                                          "rmsc"};
+    static const char *const methods[] = {
+        "sc",  "ssc",    "ncut", "selftune-sc", "llc", "pca-sc",    "lda-sc", "spls",
+        "ssc", "pca-sc", "spls", "llc",         "nsc", "bipartite", "ldmgi",  "rmsc"};
     huddle_points x = rounded_clouds();
     huddle_cache *cache;
     assert_ok(huddle_cache_new(&cache));

@@ -9,7 +9,6 @@
 #include "steps/chain.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -382,7 +381,6 @@ static void a_view_of_noise_is_tolerated(void **state) {
         huddle_model *sc = fit_views("sc", 3, x, "3", NULL, mean_graph);
         const huddle_alternation_info *rounds = huddle_model_alternation_info(model);
         double acc = accuracy(huddle_model_labels(model, NULL));
-        printf("%g %g\n", acc, accuracy(huddle_model_labels(sc, NULL)));
         ours += acc / 6;
         mean += accuracy(huddle_model_labels(sc, NULL)) / 6;
         assert_int_equal(rounds->stop, HUDDLE_STOP_CONVERGED);
@@ -391,7 +389,6 @@ static void a_view_of_noise_is_tolerated(void **state) {
         huddle_model_free(sc);
         free_points(3, x);
     }
-    printf("%g %g\n", ours, mean);
     assert_true(ours > .97);
     assert_true(ours > mean);
 }
