@@ -29,12 +29,12 @@
 
 #include <string.h>
 
-/* A round decomposes an n x n matrix, and there are dozens: an hour at this size. */
+/* A round decomposes an n x n matrix, and there are about 80: half an hour at this size. */
 enum { MAX_ROWS = 5000 };
 
-/* Matrices of n x n numbers besides one for each view: P, Q, Z, the rest, and four that the
+/* Matrices of n x n numbers besides one for each view: P, Q, Z, the rest, and three that the
  * eigenvectors of a round take. */
-enum { MATRICES = 8 };
+enum { MATRICES = 7 };
 
 typedef struct rmsc_options {
     hd_spectral_options spectral;
@@ -153,9 +153,10 @@ done:
 
 static huddle_status check_size(const hd_method_run *run) {
     int64_t n = run->job->x->n;
-    int64_t matrices = MATRICES + (run->job->n_views > 1 ? run->job->n_views : 1);
+    int32_t matrices = MATRICES + (run->job->n_views > 1 ? run->job->n_views : 1);
+    double bytes = (double)n * (double)n * matrices * sizeof(double);
     char needed[32];
-    huddle_format_bytes(matrices * n * n * (int64_t)sizeof(double), needed, sizeof needed);
+    huddle_format_bytes(bytes < 0x1p62 ? (int64_t)bytes : INT64_MAX, needed, sizeof needed);
     if (n > MAX_ROWS)
         return hd_fail(HUDDLE_UNSUPPORTED,
                        "rmsc is limited to %d points, not %lld, for which it would decompose "
@@ -184,11 +185,16 @@ done:
     return status;
 }
 
-/* The chain in addition to what sc needs with a graph of as many entries as the chain may have. */
+/* The chain in addition to what sc needs with a graph of as many entries as the chain may have.
+ * Fits of more points are refused by their number, whatever memory there is. */
 static void predict_memory(const hd_decide_sizes *x, const void *options,
                            hd_decide_memory *needed) {
     hd_decide_sizes dense = *x;
     int64_t views = x->n_views > 1 ? x->n_views : 1;
+    if (x->n > MAX_ROWS) {
+        hd_decide_memory_of_points(x, options, needed);
+        return;
+    }
     dense.graph_edges = x->n * x->n;
     hd_decide_memory_of_spectral(&dense, options, needed);
     needed->stages[HD_STAGE_GRAPH] += (MATRICES + views) * x->n * x->n * (int64_t)sizeof(double);

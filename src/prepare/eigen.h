@@ -18,9 +18,11 @@ huddle_status hd_prepare_eigen_dense(int64_t m, double *matrix, int64_t r, doubl
                                      double *vectors);
 
 /* The *r eigenvalues above a limit, ascending: values, which has room for m, and their unit
- * vectors, one after the other, in vectors, which has room for m x m. matrix is destroyed. */
+ * vectors, one after the other, in vectors, which has room for m x m. matrix is destroyed; room is
+ * for as many numbers as hd_prepare_eigen_room() says. */
 huddle_status hd_prepare_eigen_above(int64_t m, double *matrix, double limit, double *values,
-                                     double *vectors, int64_t *r);
+                                     double *vectors, double *room, int64_t *r);
+int64_t hd_prepare_eigen_room(int64_t m);
 
 /* The same as the first of an operator, by subspace iteration from a random start (see krylov.c).
  * Reports in *converged whether every residual fell below its tolerance. A rough solution, an

@@ -132,7 +132,7 @@ huddle_status hd_step_chain_threshold(huddle_context *context, int64_t n, const 
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < i; j++)
             p.gram[j * n + i] = p.gram[i * n + j];
-    TRY(hd_prepare_eigen_above(n, p.gram, limit * limit, p.factors, p.vectors, &p.r));
+    TRY(hd_prepare_eigen_above(n, p.gram, limit * limit, p.factors, p.vectors, room->work, &p.r));
     *rank = p.r;
     *sum = 0;
     for (int64_t k = 0; k < p.r; k++) {
@@ -165,8 +165,8 @@ typedef struct solver {
 static void solver_free(solver *s) {
     for (int32_t v = 0; v < s->count; v++)
         huddle_free(s->y[v]);
-    FREE(s->q, s->z, s->rest, s->room.gram, s->room.vectors, s->room.values, s->scratch,
-         s->violation);
+    FREE(s->q, s->z, s->rest, s->room.gram, s->room.vectors, s->room.values, s->room.work,
+         s->scratch, s->violation);
 }
 
 /* Row i of P_v, dense. */
@@ -268,6 +268,7 @@ static huddle_status begin(huddle_context *context, solver *s) {
     ALLOC(s->room.gram, size);
     ALLOC(s->room.vectors, size);
     ALLOC(s->room.values, s->n);
+    ALLOC(s->room.work, hd_prepare_eigen_room(s->n));
     ALLOC(s->scratch, 2 * s->n * hd_workers(context));
     ALLOC_ZERO(s->violation, hd_chunks(s->n, ROWS_PER_CHUNK));
     TRY(hd_parallel(context, NULL, s->n, ROWS_PER_CHUNK, begin_rows, s));

@@ -36,9 +36,9 @@ huddle_status hd_step_chain_find(huddle_context *context, int32_t count,
                                  const hd_step_chain_options *options, hd_step_chain *chain,
                                  huddle_alternation_info *rounds);
 
-/* Room for hd_step_chain_threshold(): 2 n^2 and n numbers. */
+/* Room for hd_step_chain_threshold(): n^2 numbers twice, n, and hd_prepare_eigen_room(n). */
 typedef struct hd_step_chain_room {
-    double *gram, *vectors, *values;
+    double *gram, *vectors, *values, *work;
 } hd_step_chain_room;
 
 /* q minimises limit ||q||_* + ||q - x||_F^2 / 2: the singular values of x (n x n) less limit, or 0.

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 40, MANY_ROUNDS = 400 };
+enum { MOST = 40, WORK = 80 * MOST, MANY_ROUNDS = 400 };
 
 /* ---- NumPy --------------------------------------------------------------------------------- */
 
@@ -35,8 +35,9 @@ static huddle_csr sparse(int64_t n, const double *values) {
 /* ||P||_* + lambda sum_v ||P_v - P||_1. */
 static double objective_of(const hd_step_chain *chain, int32_t count) {
     int64_t n = chain->n, rank;
-    double q[MOST * MOST], gram[MOST * MOST], vectors[MOST * MOST], values[MOST], objective;
-    hd_step_chain_room room = {gram, vectors, values};
+    double q[MOST * MOST], gram[MOST * MOST], vectors[MOST * MOST], values[MOST], work[WORK],
+        objective;
+    hd_step_chain_room room = {gram, vectors, values, work};
     assert_ok(hd_step_chain_threshold(NULL, n, chain->p, 1e-7, &room, q, &rank, &objective));
     for (int32_t v = 0; v < count; v++)
         objective += chain->sparsity * chain->deviation[v] * (double)n;
@@ -143,9 +144,11 @@ static double largest_singular_value(int64_t n, const double *r) {
  * ||Q||_* with Q. */
 static void thresholded_matrices_are_optimal(void **state) {
     (void)state;
+    assert_true(hd_prepare_eigen_room(MOST) <= WORK);
     static const double limits[] = {1e-3, .3, 2, 5, 1e3};
-    double x[MOST * MOST], q[MOST * MOST], gram[MOST * MOST], vectors[MOST * MOST], values[MOST];
-    hd_step_chain_room room = {gram, vectors, values};
+    double x[MOST * MOST], q[MOST * MOST], gram[MOST * MOST], vectors[MOST * MOST], values[MOST],
+        work[WORK];
+    hd_step_chain_room room = {gram, vectors, values, work};
     for (int t = 0; t < 15; t++) {
         int64_t n = 1 + t * 37 % MOST, rank, order = 1 + t % 4 * 10;
         double limit = limits[t % 5], product = 0, sum;
@@ -177,12 +180,12 @@ static void eigenpairs_above_a_limit_are_all_of_them(void **state) {
     (void)state;
     enum { N = 7 };
     for (int t = 0; t < 9; t++) {
-        double matrix[N * N] = {0}, values[N], vectors[N * N], limit = t - .5;
+        double matrix[N * N] = {0}, values[N], vectors[N * N], work[WORK], limit = t - .5;
         int64_t r, expected = t < N ? N - t : 0;
         for (int i = 0; i < N; i++)
             matrix[i * N + i] = (i * 3) % N; /* 0 .. 6 */
         hd_blas_enter();
-        assert_ok(hd_prepare_eigen_above(N, matrix, limit, values, vectors, &r));
+        assert_ok(hd_prepare_eigen_above(N, matrix, limit, values, vectors, work, &r));
         hd_blas_leave();
         assert_int_equal(r, expected);
         for (int64_t k = 0; k < r; k++) {
