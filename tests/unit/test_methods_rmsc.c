@@ -522,6 +522,32 @@ static void degenerate_points_are_clustered(void **state) {
     free_points(2, x);
 }
 
+/* Three groups of ten rows that are not joined, one of which has each point twice: as states of a
+ * chain that is the view's its rows count as often as those of the others. */
+static void groups_have_the_shares_of_their_rows(void **state) {
+    (void)state;
+    huddle_points x;
+    double first = 0, total = 0;
+    assert_ok(huddle_points_new(30, 1, &x));
+    for (int64_t i = 0; i < 30; i++) {
+        double place = i % 3 == 0 ? (double)(i / 6) : (double)i * .7;
+        x.values[i * x.stride] = (float)((double)(i % 3) * 1000 + place);
+    }
+    huddle_model *model =
+        fit_views("rmsc", 1, &x, "3", NULL,
+                  (const char *const[]){"connect", "false", "n_neighbors", "4", "sparsity", "100",
+                                        "chain_tol", "1e-9", NULL});
+    const hd_fit *made = &model->fit;
+    assert_int_equal(made->rows.n, 25);
+    for (int64_t i = 0; i < made->rows.n; i++) {
+        total += made->embedding.f.degrees[i];
+        first += made->prepared.points.values[i] < 500 ? made->embedding.f.degrees[i] : 0;
+    }
+    assert_close(first / total, 1. / 3, 1e-4);
+    huddle_model_free(model);
+    huddle_points_free(&x);
+}
+
 static bool warns(const huddle_model *model, const char *part) {
     for (int64_t i = 0; i < model->fit.warnings.count; i++)
         if (strstr(model->fit.warnings.items[i].text, part) != NULL)
@@ -567,6 +593,7 @@ int main(void) {
         cmocka_unit_test(new_points_join_the_clusters),
         cmocka_unit_test(shared_graphs_are_not_confused),
         cmocka_unit_test(degenerate_points_are_clustered),
+        cmocka_unit_test(groups_have_the_shares_of_their_rows),
         cmocka_unit_test(limits_are_explained),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
