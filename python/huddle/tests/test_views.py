@@ -159,12 +159,12 @@ def test_a_failed_fit_leaves_the_estimator(digits):
 
 def test_chain_of_views(digits):
     views, y = digits
-    views, y = [X[:300] for X in views], y[:300]
-    noise = np.random.default_rng(0).standard_normal((len(y), 20))
-    model = RobustMultiviewSpectralClustering(10).fit([*views, noise])
-    mean = SpectralClustering(10, refine="none", view_weights="equal").fit([*views, noise])
-    assert nmi(y, model.labels_) > nmi(y, mean.labels_) + .02
-    assert (model.predict([*views, noise]) == model.labels_).all()
+    X, y = views[0][:300], y[:300]
+    views = [X, np.random.default_rng(0).standard_normal((len(y), 20))]
+    model = RobustMultiviewSpectralClustering(10).fit(views)
+    mean = SpectralClustering(10, refine="none", view_weights="equal").fit(views)
+    assert nmi(y, model.labels_) > nmi(y, mean.labels_) + .1
+    assert (model.predict(views) == model.labels_).all()
     assert model.info_["alternation"]["stop"] == "converged"
     assert model.info_["alternation"]["objective"] <= 1e-5
-    assert [view["weight"] for view in model.info_["views"]] == pytest.approx([1 / 3] * 3)
+    assert [view["weight"] for view in model.info_["views"]] == pytest.approx([1 / 2] * 2)
