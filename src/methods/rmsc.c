@@ -15,19 +15,17 @@
  * which is spectral clustering of the graph (Pi P + P' Pi) / 2, whose degrees are pi. With one view
  * and a large lambda P = P_1, and the graph is A_1: the method is then sc without refinement.
  *
- * Chosen here: A_v is the neighbour graph of sc; lambda = auto; mu begins near 1, where singular
- * values of a chain are, not at 1e-6, where only the rounds after a threshold does something are
- * useful; Q begins as the mean of the P_v; pi of a chain that is not irreducible. New points are
- * not in the paper: they have edges to their neighbours in every view, as in sc, and are placed by
- * the eigenvectors of the chain. */
+ * Chosen here: A_v is the neighbour graph of sc; lambda = auto; mu begins near the inverse of the
+ * singular values of a chain, as smaller ones cut off all of them, and grows slowly, as the rounds
+ * otherwise end far from the optimum; Q begins as the mean of the P_v; pi of a chain that is not
+ * irreducible. New points are not in the paper: they have edges to their neighbours in every view,
+ * as in sc, and are placed by the eigenvectors of the chain. */
 #include "base/check.h"
 #include "base/options.h"
 #include "decide/memory.h"
 #include "methods/spectral.h"
 #include "steps/chain.h"
 #include "steps/views.h"
-
-#include <string.h>
 
 /* A round decomposes an n x n matrix, and there are about 80: half an hour at this size. */
 enum { MAX_ROWS = 5000 };

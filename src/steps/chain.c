@@ -120,7 +120,7 @@ static huddle_status multiply_rows(void *argument, hd_chunk chunk) {
 /* Only singular values above the limit are needed, and with them their right vectors: of X = U S V'
  * the result is X V (1 - limit / S) V'. The eigenvectors of X'X are those of the decomposition to
  * tridiagonal form, of which the ones below the limit are not transformed back; dgesdd computes all
- * of U and V from a bidiagonal form and takes several times as long. */
+ * of U and V from a bidiagonal form and takes more than twice as long. */
 huddle_status hd_step_chain_threshold(huddle_context *context, int64_t n, const double *x,
                                       double limit, hd_step_chain_room *room, double *q,
                                       int64_t *rank, double *sum) {
