@@ -27,7 +27,8 @@ typedef enum huddle_prepare_score {
 } huddle_prepare_score;
 
 /* Two steps that alternate until nothing changes: K-means and discriminant analysis, shrinking and
- * a subspace, labels and a rotation. */
+ * a subspace, labels and a rotation. The objective of method rmsc is the largest violation of a
+ * constraint, which becomes 0. */
 typedef struct huddle_alternation_info {
     int32_t n_iter; /* rounds */
     huddle_stop stop;

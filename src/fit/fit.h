@@ -156,13 +156,14 @@ huddle_status hd_fit_graph_fits(const char *prefix, const hd_fit_graph *graph,
 typedef struct hd_fit_one_view {
     int64_t d; /* its features */
     hd_fit_prepared prepared;
-    hd_fit_graph graph; /* of its points; the matrix is only there until the mean is made of it */
+    hd_fit_graph graph; /* of its points; the matrix is only there until that of the fit is made */
     double *degrees;    /* n: in its graph, of one copy of each row */
     double weight;      /* of its graph in the mean; the weights add up to 1 */
     double score;       /* by which the weight was chosen; NaN: not measured */
 } hd_fit_one_view;
 
-/* The graph of a fit of several views is the weighted mean of their normalised graphs. */
+/* The graph of a fit of several views is the weighted mean of their normalised graphs, unless the
+ * method makes its own of them (hd_method_views). */
 enum { HD_FIT_MAX_VIEWS = 16 };
 typedef struct hd_fit_views {
     int32_t count; /* 0: one view, which is no different from points */

@@ -50,8 +50,8 @@ const char *huddle_default_method(void) {
 huddle_status hd_method_fit(const hd_method *method, huddle_context *context,
                             const hd_step_job *job, const void *options, hd_fit *fit) {
     const hd_step_common *common = options;
-    hd_method_run run = {context,     job, fit, {.cache = job->cache}, common->n_clusters,
-                         common->seed};
+    hd_method_run run = {context,      job,          fit, {.cache = job->cache}, common->n_clusters,
+                         common->seed, method->views};
     int64_t n = hd_fit_rows_everywhere(&fit->rows);
     if (run.n_clusters.last > n)
         return hd_fail(HUDDLE_INVALID, "n_clusters = %d is outside [1, %lld]", run.n_clusters.last,

@@ -30,6 +30,15 @@ typedef struct hd_method_section {
 
 /* ---- methods ------------------------------------------------------------------------------- */
 
+/* What a method does with several matrices that describe the same points (docs/method.md, "Views").
+ */
+typedef enum hd_method_views {
+    HD_METHOD_ONE_VIEW,   /* it takes one matrix only */
+    HD_METHOD_MEAN_GRAPH, /* the fit's graph is the weighted mean of the graphs of the views */
+    HD_METHOD_VIEW_GRAPHS /* the method makes the fit's graph of them: they are in fit->views, and
+                             hd_spectral_finish_views() frees them */
+} hd_method_views;
+
 /* One fit: what it is given, and what it has made so far. Methods pass it from step to step. */
 typedef struct hd_method_run {
     huddle_context *context;
@@ -38,6 +47,7 @@ typedef struct hd_method_run {
     hd_cache_key key;        /* names what was made last among results that fits share */
     huddle_range n_clusters; /* of the options; a choice replaces auto */
     uint64_t seed;
+    hd_method_views views; /* of the method */
 } hd_method_run;
 
 typedef struct hd_method {
@@ -45,8 +55,8 @@ typedef struct hd_method {
     size_t options_size;
     const hd_method_section *sections;
     bool takes_graph; /* a graph or an embedding can be given */
-    bool takes_views; /* job->x may be several matrices of the same points */
     bool distributes; /* rows can be distributed over processes */
+    hd_method_views views;
     huddle_status (*fit)(hd_method_run *run, const void *options);
     /* Labels of new points; NULL: those that hd_step_predict() gives them by place and assign. */
     huddle_status (*predict)(huddle_context *context, const hd_fit *fit, const void *options,

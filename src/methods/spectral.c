@@ -81,6 +81,8 @@ static void add_graph_to_key(hd_method_run *run, const hd_spectral_options *o) {
     hd_cache_key_add(key, "%d", run->job->n_views);
     if (run->job->n_views > 1)
         hd_cache_key_add_options(key, hd_method_views_table(), o);
+    if (run->views == HD_METHOD_VIEW_GRAPHS)
+        hd_cache_key_add(key, "apart");
 }
 
 /* Appended to the key of the graph, on which the embedding depends. */

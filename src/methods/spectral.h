@@ -39,7 +39,8 @@ extern const hd_method_rename hd_method_prepare_names[];
 /* ---- steps --------------------------------------------------------------------------------- */
 
 /* Prepares x and makes its graph, or the graph of a given matrix, which has no points; does neither
- * if an embedding was given. */
+ * if an embedding was given. Of several views a method with HD_METHOD_VIEW_GRAPHS gets the graph of
+ * each and none of the fit. */
 huddle_status hd_method_prepare_graph(hd_method_run *run, const hd_spectral_options *options);
 
 /* The eigenvectors of the fit's graph (or embedding.f.rows, if an embedding was given), and the

@@ -62,7 +62,8 @@ huddle_status hd_method_make_views(hd_method_run *run, const hd_spectral_options
     TRY(hd_spectral_make_view_graphs(context, options, run->n_clusters, fit));
     TRY_STAGE(context, HD_STAGE_GRAPH,
               hd_decide_view_weights(context, options, run->n_clusters, fit));
-    TRY_STAGE(context, HD_STAGE_GRAPH, hd_spectral_take_mean_graph(context, fit));
+    if (run->views == HD_METHOD_MEAN_GRAPH)
+        TRY_STAGE(context, HD_STAGE_GRAPH, hd_spectral_take_mean_graph(context, fit));
 done:
     for (int32_t v = 0; v < count; v++)
         huddle_distinct_free(&equal[v]);

@@ -8,7 +8,8 @@
 const huddle_option *hd_method_views_table(void);
 
 /* Prepares every view as it would be alone, merges rows that are equal in all of them, and makes
- * the graph that is the mean of theirs. */
+ * their graphs and weights; the fit's graph, the mean of theirs, unless the method makes its own.
+ */
 huddle_status hd_method_make_views(hd_method_run *run, const hd_spectral_options *options);
 
 #endif

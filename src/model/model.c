@@ -343,7 +343,7 @@ static void list_view_methods(char *text, size_t size) {
     const char *names[HD_FIT_MAX_VIEWS];
     int count = 0;
     for (const huddle_method_text *const *m = huddle_methods(); *m != NULL; m++)
-        if (hd_method_find((*m)->name)->takes_views && count < HD_FIT_MAX_VIEWS)
+        if (hd_method_find((*m)->name)->views != HD_METHOD_ONE_VIEW && count < HD_FIT_MAX_VIEWS)
             names[count++] = (*m)->name;
     text[0] = '\0';
     for (int k = 0; k < count; k++) {
@@ -367,7 +367,7 @@ static huddle_status check_views(const huddle_context *context, const huddle_mod
     if (n_views > HD_FIT_MAX_VIEWS)
         return hd_fail(HUDDLE_INVALID, "%d views are more than %d", n_views, HD_FIT_MAX_VIEWS);
     list_view_methods(methods, sizeof methods);
-    if (!model->method->takes_views)
+    if (model->method->views == HD_METHOD_ONE_VIEW)
         return hd_fail(HUDDLE_UNSUPPORTED,
                        "method %s takes one view of the points, not %d; %s take several",
                        model->method->text.name, n_views, methods);

@@ -17,10 +17,17 @@ typedef struct hd_prepare_operator {
 huddle_status hd_prepare_eigen_dense(int64_t m, double *matrix, int64_t r, double *values,
                                      double *vectors);
 
-/* The same of an operator, by subspace iteration from a random start (see krylov.c). Reports in
- * *converged whether every residual fell below its tolerance. A rough solution, an orthonormal
- * basis of nearly the same space, takes a fraction of the time. The operator and all vectors are
- * the same on every process. */
+/* The *r eigenvalues above a limit, ascending: values, which has room for m, and their unit
+ * vectors, one after the other, in vectors, which has room for m x m. matrix is destroyed; room is
+ * for as many numbers as hd_prepare_eigen_room() says. */
+huddle_status hd_prepare_eigen_above(int64_t m, double *matrix, double limit, double *values,
+                                     double *vectors, double *room, int64_t *r);
+int64_t hd_prepare_eigen_room(int64_t m);
+
+/* The same as the first of an operator, by subspace iteration from a random start (see krylov.c).
+ * Reports in *converged whether every residual fell below its tolerance. A rough solution, an
+ * orthonormal basis of nearly the same space, takes a fraction of the time. The operator and all
+ * vectors are the same on every process. */
 huddle_status hd_prepare_eigen_krylov(huddle_context *context, const hd_prepare_operator *a,
                                       int64_t r, bool rough, uint64_t seed, double *values,
                                       double *vectors, bool *converged);

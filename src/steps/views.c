@@ -163,8 +163,8 @@ static double inverse_root(double degree) {
     return degree > 0 ? 1 / sqrt(degree) : 0;
 }
 
-/* The info of the mean: bridges and time of all views, and the least accurate search. */
-static huddle_status sum_up(huddle_context *context, hd_fit *fit) {
+/* Bridges and time of all views, and the least accurate search. */
+huddle_status hd_spectral_finish_views(huddle_context *context, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
     hd_fit_graph *mean = &fit->graph;
     int32_t *component = NULL;
@@ -176,8 +176,11 @@ static huddle_status sum_up(huddle_context *context, hd_fit *fit) {
         if (graph->knn.recall < mean->knn.recall)
             mean->knn = graph->knn;
     }
+    mean->present = true;
     ALLOC(component, fit->rows.n);
     TRY(huddle_graph_components(context, &mean->matrix, component, &mean->connect.after));
+    for (int32_t v = 0; v < fit->views.count; v++)
+        huddle_csr_free(&fit->views.items[v].graph.matrix);
 done:
     huddle_free(component);
     return status;
@@ -199,10 +202,7 @@ huddle_status hd_spectral_take_mean_graph(huddle_context *context, hd_fit *fit) 
             factors[v][i] = root * inverse_root(view->degrees[i]);
     }
     TRY(hd_step_sum_scaled(count, graphs, factors, factors, &fit->graph.matrix));
-    fit->graph.present = true;
-    TRY(sum_up(context, fit));
-    for (int32_t v = 0; v < count; v++)
-        huddle_csr_free(&fit->views.items[v].graph.matrix);
+    TRY(hd_spectral_finish_views(context, fit));
 done:
     for (int32_t v = 0; v < count; v++)
         huddle_free(factors[v]);

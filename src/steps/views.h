@@ -18,6 +18,10 @@ huddle_status hd_spectral_make_view_graphs(huddle_context *context,
 /* The fit's graph as the mean of those of the views by their weights; these graphs are freed. */
 huddle_status hd_spectral_take_mean_graph(huddle_context *context, hd_fit *fit);
 
+/* For a matrix of the fit's graph that was made of those of the views in another way: its info, and
+ * frees the views' matrices, which no part of a fit may need later. */
+huddle_status hd_spectral_finish_views(huddle_context *context, hd_fit *fit);
+
 /* New points, as many matrices as the fit has views, among the training points: row i of w has the
  * weights of its edges in the mean, and same[i] (x->n) is the training row that it equals in every
  * view, or -1. */

@@ -69,7 +69,7 @@ What does not fit is named.
   $ huddle cluster digits --view both.npz:colours -m sc -q 2>&1 | head -1
   huddle: both.npz: * (glob)
   $ huddle cluster digits --view spectra.npy -m kmeans -q
-  huddle: method kmeans takes one view of the points, not 2; sc and ssc take several
+  huddle: method kmeans takes one view of the points, not 2; rmsc, sc and ssc take several
   [2]
   $ huddle cluster digits --view spectra.npy -m sc --view-weights 1,2,3 -q
   huddle: digits: view_weights has 3 numbers for 2 views

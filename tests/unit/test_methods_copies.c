@@ -122,9 +122,9 @@ static void degrees_are_those_of_distinct_rows_with_their_copies(void **state) {
 /* Inertia and centres are those of all rows. */
 static void kmeans_counts_copies(void **state) {
     (void)state;
-    static const char *const methods[] = {"sc", "ssc", "llc", "ldmgi", "spls"};
+    static const char *const methods[] = {"sc", "ssc", "llc", "ldmgi", "spls", "rmsc"};
     huddle_points x = rounded_clouds();
-    for (int k = 0; k < 5; k++) {
+    for (int k = 0; k < 6; k++) {
         huddle_model *model = fit_with(methods[k], &x, NULL, NULL, NULL);
         huddle_array rows;
         const huddle_dense *centres = &model->fit.clusters.centres;
@@ -229,12 +229,12 @@ static void rows_made_equal_by_the_preparation_are_merged(void **state) {
 static void shared_work_is_the_same(void **state) {
     (void)state;
     static const char *const methods[] = {
-        "sc",  "ssc",    "ncut", "selftune-sc", "llc", "pca-sc",    "lda-sc", "spls",
-        "ssc", "pca-sc", "spls", "llc",         "nsc", "bipartite", "ldmgi",  "l1sc"};
+        "sc",     "ssc",  "ncut", "selftune-sc", "llc",       "pca-sc", "lda-sc", "spls", "ssc",
+        "pca-sc", "spls", "llc",  "nsc",         "bipartite", "ldmgi",  "l1sc",   "rmsc"};
     huddle_points x = rounded_clouds();
     huddle_cache *cache;
     assert_ok(huddle_cache_new(&cache));
-    for (int k = 0; k < 16; k++) {
+    for (int k = 0; k < 17; k++) {
         huddle_model *alone = fit_with(methods[k], &x, NULL, NULL, NULL);
         huddle_model *shared = fit_with(methods[k], &x, cache, NULL, NULL);
         assert_memory_equal(huddle_model_labels(alone, NULL), huddle_model_labels(shared, NULL),

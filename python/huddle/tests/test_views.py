@@ -7,7 +7,8 @@ import scipy.sparse
 from sklearn.base import clone
 
 import huddle
-from huddle import KMeans, SpectralClustering, SpectralShrunkClustering
+from huddle import (KMeans, RobustMultiviewSpectralClustering, SpectralClustering,
+                    SpectralShrunkClustering)
 from huddle.datasets import load_digits
 from huddle.metrics import accuracy, nmi
 
@@ -154,3 +155,16 @@ def test_a_failed_fit_leaves_the_estimator(digits):
     with pytest.raises(ValueError):
         model.set_params(view_weights=[0, 0]).fit([X, F])
     assert (model.predict([X, F]) == labels).all()
+
+
+def test_chain_of_views(digits):
+    views, y = digits
+    X, y = views[0][:300], y[:300]
+    views = [X, np.random.default_rng(0).standard_normal((len(y), 20))]
+    model = RobustMultiviewSpectralClustering(10).fit(views)
+    mean = SpectralClustering(10, refine="none", view_weights="equal").fit(views)
+    assert nmi(y, model.labels_) > nmi(y, mean.labels_) + .1
+    assert (model.predict(views) == model.labels_).all()
+    assert model.info_["alternation"]["stop"] == "converged"
+    assert model.info_["alternation"]["objective"] <= 1e-5
+    assert [view["weight"] for view in model.info_["views"]] == pytest.approx([1 / 2] * 2)
