@@ -27,7 +27,9 @@ typedef enum huddle_prepare_score {
 } huddle_prepare_score;
 
 /* Two steps that alternate until nothing changes: K-means and discriminant analysis, shrinking and
- * a subspace, labels and a rotation. */
+ * a subspace, labels and a rotation. Of an encoder, the epochs of its layers: n_iter counts all
+ * evaluations of the loss, objective has those that were lower than the one before, layer by layer,
+ * and stop is that of the last layer. */
 typedef struct huddle_alternation_info {
     int32_t n_iter; /* rounds */
     huddle_stop stop;

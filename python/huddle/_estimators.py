@@ -58,6 +58,7 @@ _ENTRIES = {
     "nsc": _Entry("NonnegativeSpectralClustering", _SPECTRAL, .85),
     "mixture": _Entry("GaussianMixture", (), .7),
     "can": _Entry("AdaptiveNeighborsClustering", (), .7),
+    "graphencoder": _Entry("GraphEncoder", ("embedding_", "affinity_matrix_"), .75),
 }
 
 _DOCSTRING = """{title}.
