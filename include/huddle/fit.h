@@ -28,7 +28,9 @@ typedef enum huddle_prepare_score {
 
 /* Two steps that alternate until nothing changes: K-means and discriminant analysis, shrinking and
  * a subspace, labels and a rotation. The objective of method rmsc is the largest violation of a
- * constraint, which becomes 0. */
+ * constraint, which becomes 0. Of an encoder, the epochs of its layers: n_iter counts all
+ * evaluations of the loss, objective has those that were lower than the one before, layer by layer,
+ * and stop is that of the last layer. */
 typedef struct huddle_alternation_info {
     int32_t n_iter; /* rounds */
     huddle_stop stop;

@@ -73,8 +73,9 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
 
     def _options(self):
         options = {p.name: getattr(self, p.name) for p in self._parameters}
-        if isinstance(options.get("view_weights"), (tuple, np.ndarray)):
-            options["view_weights"] = list(options["view_weights"])
+        for name in ("view_weights", "layers"):
+            if isinstance(options.get(name), (tuple, np.ndarray)):
+                options[name] = list(options[name])
         if options.get("preset", "none") != "none":  # a parameter at its default is not given
             defaults = {p.name: p.default for p in self._parameters}
             options = {name: value for name, value in options.items() if value != defaults[name]}

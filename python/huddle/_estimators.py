@@ -61,6 +61,7 @@ _ENTRIES = {
     "mixture": _Entry("GaussianMixture", (), .7),
     "can": _Entry("AdaptiveNeighborsClustering", (), .7),
     "rmsc": _Entry("RobustMultiviewSpectralClustering", _SPECTRAL, .7, n_rows=300),
+    "graphencoder": _Entry("GraphEncoder", ("embedding_", "affinity_matrix_"), .75),
 }
 
 _DOCSTRING = """{title}.

@@ -1021,6 +1021,53 @@ class RobustMultiviewSpectralClustering(Clusterer):
         memory: int | str | None = None,
     ) -> None: ...
 
+class GraphEncoder(Clusterer):
+    labels_: NDArray[np.int32]
+    n_clusters_: int
+    confidence_: NDArray[np.float64]
+    silhouette_samples_: NDArray[np.float64]
+    range_labels_: dict[int, NDArray[np.int32]]
+    embedding_: NDArray[np.float64]
+    affinity_matrix_: csr_matrix
+    cluster_centers_: NDArray[np.float64]
+    inertia_: float
+    n_iter_: int
+    warnings_: list[str]
+    warning_codes_: list[str]
+    info_: dict[str, Any]
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    def __init__(
+        self,
+        n_clusters: int | tuple[int, int] | range | str = 'auto',
+        *,
+        prepare: str = 'auto',
+        knn_solver: Literal["auto", "brute", "approximate", "pcabound", "kdtree", "cells"] = 'auto',
+        n_neighbors: int = 10,
+        metric: Literal["euclidean", "cosine"] = 'euclidean',
+        recall: float = 0.995,
+        scale: Literal["selftune", "mean", "knn", "global", "binary"] = 'selftune',
+        delta: float | str = 'auto',
+        connect: Literal["auto", "true", "false", "small"] | bool = 'auto',
+        layers: Sequence[float] | str = 'auto',
+        rho: float = 0.2,
+        beta: float = 0.01,
+        epochs: int = 400,
+        learning_rate: float = 0.5,
+        train_tol: float = 0.01,
+        n_init: int = 50,
+        kmeans_max_iter: int = 300,
+        kmeans_tol: float = 0.0001,
+        init: Literal["k-means++", "sample"] = 'k-means++',
+        full_restarts: bool = False,
+        random_state: int | np.random.RandomState | None = 0,
+        n_jobs: int | None = -1,
+        engine: Any = 'cpu',
+        progress: bool | Callable[[str, float, float], object] | None = None,
+        verbose: int = 0,
+        memory: int | str | None = None,
+    ) -> None: ...
+
 ESTIMATORS: tuple[type[Clusterer], ...]
 
 def load(
@@ -1030,4 +1077,4 @@ def load(
     engine: Any = 'cpu',
 ) -> Clusterer: ...
 
-__all__ = ["SpectralShrunkClustering", "SpectralClustering", "KMeans", "PCAKMeans", "PCASpectralClustering", "LDAKMeans", "LDASpectralClustering", "LocalLearningClustering", "LocalDiscriminantModels", "SpectralEmbeddedClustering", "SPLS", "NormalizedCuts", "SelfTuningSpectralClustering", "LandmarkSpectralClustering", "L1Graph", "L1NormSpectralClustering", "DiscriminativeKMeans", "BipartiteSpectralClustering", "NonnegativeSpectralClustering", "GaussianMixture", "AdaptiveNeighborsClustering", "RobustMultiviewSpectralClustering"]
+__all__ = ["SpectralShrunkClustering", "SpectralClustering", "KMeans", "PCAKMeans", "PCASpectralClustering", "LDAKMeans", "LDASpectralClustering", "LocalLearningClustering", "LocalDiscriminantModels", "SpectralEmbeddedClustering", "SPLS", "NormalizedCuts", "SelfTuningSpectralClustering", "LandmarkSpectralClustering", "L1Graph", "L1NormSpectralClustering", "DiscriminativeKMeans", "BipartiteSpectralClustering", "NonnegativeSpectralClustering", "GaussianMixture", "AdaptiveNeighborsClustering", "RobustMultiviewSpectralClustering", "GraphEncoder"]

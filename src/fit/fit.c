@@ -13,7 +13,7 @@
 static const hd_fit_part *const parts[] = {
     &hd_fit_part_rows,      &hd_fit_part_prepared, &hd_fit_part_graph,    &hd_fit_part_views,
     &hd_fit_part_embedding, &hd_fit_part_shrunk,   &hd_fit_part_clusters, &hd_fit_part_mixture,
-    &hd_fit_part_refined,   &hd_fit_part_trials,
+    &hd_fit_part_encoder,   &hd_fit_part_refined,  &hd_fit_part_trials,
 };
 
 enum { N_PARTS = sizeof parts / sizeof *parts };

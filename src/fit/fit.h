@@ -297,6 +297,19 @@ typedef struct hd_fit_mixture {
 
 void hd_fit_mixture_free(hd_fit_mixture *mixture);
 
+/* ---- encoder ------------------------------------------------------------------------------- */
+
+/* Layers that encode rows of similarities to the rows of the fit (steps/autoencoder.h). */
+typedef struct hd_fit_encoder {
+    int32_t n_layers; /* 0: there is no encoder */
+    int32_t *widths;  /* of the layers */
+    /* One layer after the other, each with a row for every input and one of constants, in the first
+     * columns of a matrix as wide as the widest. */
+    huddle_dense weights;
+} hd_fit_encoder;
+
+void hd_fit_encoder_free(hd_fit_encoder *encoder);
+
 /* ---- trials -------------------------------------------------------------------------------- */
 
 typedef struct hd_fit_trials {
@@ -349,6 +362,7 @@ struct hd_fit {
     hd_fit_shrunk shrunk;
     hd_fit_clusters clusters;
     hd_fit_mixture mixture;
+    hd_fit_encoder encoder;
     hd_fit_refined refined;
     hd_fit_trials trials;
     bool scored;
@@ -405,7 +419,7 @@ typedef struct hd_fit_part {
 
 extern const hd_fit_part hd_fit_part_rows, hd_fit_part_prepared, hd_fit_part_graph,
     hd_fit_part_views, hd_fit_part_embedding, hd_fit_part_shrunk, hd_fit_part_clusters,
-    hd_fit_part_mixture, hd_fit_part_refined, hd_fit_part_trials;
+    hd_fit_part_mixture, hd_fit_part_encoder, hd_fit_part_refined, hd_fit_part_trials;
 
 /* Walks over all parts and the scores. */
 void hd_fit_walk(hd_walk *walk, hd_fit *fit);

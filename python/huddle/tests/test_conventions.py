@@ -132,7 +132,16 @@ def test_attributes(estimator, blobs):
     if hasattr(model, "affinity_matrix_"):
         difference = model.affinity_matrix_ - model.affinity_matrix_.T
         assert abs(difference).max() == 0 and model.embedding_.shape[0] == 200
+    if hasattr(model, "eigenvalues_"):
         assert np.all(np.diff(model.eigenvalues_) >= -1e-9)
+
+
+def test_layers_are_numbers_or_a_text(blobs):
+    expected = huddle.GraphEncoder(5, layers="7,5").fit(blobs[0]).embedding_
+    assert expected.shape == (200, 5)
+    for layers in ([7, 5], (7, 5), np.array([7, 5])):
+        model = huddle.GraphEncoder(5, layers=layers).fit(blobs[0])
+        assert np.array_equal(model.embedding_, expected)
 
 
 def test_certificate_attributes(blobs):
