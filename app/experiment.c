@@ -1,6 +1,6 @@
 /* huddle experiment: methods x data sets x grids of options x seeds; huddle paper: the published
  * experiments. */
-#include "experiment/paper/paper.h"
+#include "experiment/paper/claims.h"
 
 #include "commands.h"
 #include "json.h"
@@ -53,8 +53,10 @@ static huddle_status run_published(huddle_context *context, const cli_arguments 
  * numbers are. */
 static void print_results(const paper *p, bool published, bool json) {
     json_t *results = json ? check_allocation(experiment_json(&p->e)) : NULL;
-    if (json && published)
+    if (json && published) {
         json_object_set_new(results, "notes", paper_notes(&p->found));
+        json_object_set_new(results, "claims", check_allocation(paper_claims(p)));
+    }
     if (json)
         print_json(results);
     else if (published)
@@ -153,7 +155,7 @@ static int run_paper(const cli_arguments *arguments) {
 static const char *const paper_files[] = {
     "results.jsonl", "results.csv", "plan.json",   "acc.csv",     "acc.md",      "acc.tex",
     "nmi.csv",       "nmi.md",      "nmi.tex",     "figure1.svg", "figure1.pdf", "figure1.png",
-    "figure2.svg",   "figure2.pdf", "figure2.png", NULL};
+    "figure2.svg",   "figure2.pdf", "figure2.png", "claims.md",   NULL};
 
 static const cli_flag paper_output_flags[] = {
     {"output", 'o', FLAG_FOLDER, "OUT", "folder for tables, figures, the page and the raw results",

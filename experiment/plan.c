@@ -10,7 +10,8 @@
 /* Members that a plan may have; an unknown one is an error, since a misspelt option would
  * silently not apply. */
 static const char *const plan_members[] = {"name", "data", "methods", "seeds", "n_init", NULL};
-static const char *const method_members[] = {"method", "label", "options", "grid", "keep", NULL};
+static const char *const method_members[] = {"method", "label",    "options", "grid",
+                                             "keep",   "max_rows", NULL};
 static const char *const keep_names[] = {"trace", "ends", NULL};
 
 /* ---- failures ------------------------------------------------------------------------------- */
@@ -196,6 +197,9 @@ static huddle_status check_entry(const experiment *e, const char *place, const j
     TRY(check_settings(e->file, where, model, entry, true));
     snprintf(where, sizeof where, "%s.keep", place);
     TRY(check_keep(e->file, where, json_object_get(entry, "keep")));
+    if (json_object_get(entry, "max_rows") != NULL &&
+        json_integer_value(json_object_get(entry, "max_rows")) < 1)
+        TRY(plan_fail(e->file, place, "max_rows must be an integer of at least 1"));
 done:
     huddle_model_free(model);
     return status;

@@ -9,7 +9,7 @@
  * top of their row. */
 enum { ROW_HEIGHT = 396, PANEL_HEIGHT = 128, PANEL_DOWN = 38, NEXT_DOWN = 214 };
 
-/* More than the points of the finer grid (27) and of the published one (5) together. */
+/* More than the points of the finer grid (27). */
 enum { MAX_POINTS = 64 };
 
 typedef struct curve {
@@ -30,34 +30,21 @@ static void read_curve(const paper *p, int data, int entry, const char *metric, 
     }
 }
 
-/* Both in order of gamma: the published grid has points that the finer one lacks. Of equal
- * ones both are drawn, at the same place. */
-static void merge_curves(const curve *a, const curve *b, curve *all) {
-    int i = 0, j = 0;
-    all->n = 0;
-    while ((i < a->n || j < b->n) && all->n < MAX_POINTS) {
-        bool first = j == b->n || (i < a->n && a->gamma[i] <= b->gamma[j]);
-        const curve *from = first ? a : b;
-        int *at = first ? &i : &j;
-        all->gamma[all->n] = from->gamma[*at];
-        all->value[all->n++] = from->value[(*at)++];
-    }
-}
-
-/* The curve of a metric, the points of the published grid on it, and the published result as a
- * dashed line. The published protocol has no preparation, so its points are in the upper panel
- * only. */
+/* The published grid is the thick line with circles at its five points; our finer grid, which
+ * extends it, is a thin dashed line of the same colour. They are never joined: which number belongs
+ * to the protocol must be seen. The published result is a dotted level. The published protocol has
+ * no preparation, so its points are in the upper panel only. */
 static void draw_metric(const paper *p, const chart_panel *panel, int data, bool prepared,
                         const char *metric, const char *colour) {
-    curve fine, grid = {.n = 0}, all;
+    curve fine, grid = {.n = 0};
     double published = paper_number(metric, PAPER_SSC, p->set[data])->mean;
     double ends[2] = {panel->x_axis.from, panel->x_axis.to}, level[2] = {published, published};
-    chart_draw_line(panel, 2, ends, level, colour, 0.8)->dash = 3;
+    chart_draw_line(panel, 2, ends, level, colour, 0.8)->dash = 1;
     read_curve(p, data, prepared ? ENTRY_FINE_AUTO : ENTRY_FINE, metric, &fine);
     if (!prepared)
         read_curve(p, data, ENTRY_GRID + PAPER_SSC, metric, &grid);
-    merge_curves(&fine, &grid, &all);
-    chart_draw_line(panel, all.n, all.gamma, all.value, colour, 1.8);
+    chart_draw_line(panel, fine.n, fine.gamma, fine.value, colour, 1.1)->dash = 3;
+    chart_draw_line(panel, grid.n, grid.gamma, grid.value, colour, 1.8);
     for (int i = 0; i < grid.n; i++) {
         figure_point at = {chart_x(panel, grid.gamma[i]), chart_y(panel, grid.value[i])};
         figure_shape *dot = figure_add_dot(panel->figure, at, 3, chart_white);
@@ -153,14 +140,15 @@ void paper_draw_gamma(const paper *p, figure *f) {
     static const legend_entry legend[] = {
         {"ACC", LEGEND_LINE, paper_blue, 0, false},
         {"NMI", LEGEND_LINE, paper_orange, 0, false},
-        {"published grid", LEGEND_DOT, chart_ink, 0, false},
-        {"published result", LEGEND_LINE, chart_ink_light, 3, false},
+        {"published grid", LEGEND_LINE_DOT, chart_ink, 0, false},
+        {"our extension of it", LEGEND_LINE, chart_ink_light, 3, false},
+        {"published result", LEGEND_LINE, chart_ink_light, 1, false},
         {"fit: no point moves below it", LEGEND_TEXT, chart_ink_light, 0, true},
         {"collapse: points of a component coincide above it", LEGEND_TEXT, chart_ink_light, 0,
          false}};
     panel_layout layout =
-        paper_start_figure(f, "figure1", "Spectral shrunk clustering against gamma", p->e.n_data,
-                           ROW_HEIGHT, sizeof legend / sizeof *legend, legend);
+        paper_start_figure(f, "figure1", "Figure 1. Spectral shrunk clustering against gamma",
+                           p->e.n_data, ROW_HEIGHT, sizeof legend / sizeof *legend, legend);
     for (int i = 0; i < p->e.n_data; i++)
         for (int prepared = 0; prepared < 2; prepared++)
             draw_panel(p, f, &layout, i, prepared == 1);

@@ -1,5 +1,6 @@
 #include "experiment/paper/paper.h"
 
+#include "experiment/paper/claims.h"
 #include "experiment/paper/paper_figures.h"
 
 #include <stdlib.h>
@@ -72,6 +73,7 @@ huddle_status paper_write(const paper *p, const char *page) {
     TRY(write_plan(p));
     TRY(experiment_write_csv(&p->e));
     TRY(paper_write_tables(p));
+    TRY(paper_write_claims(p));
     TRY(write_figures(p, svg));
     TRY(paper_write_page(p, svg, page));
 done:

@@ -64,9 +64,15 @@ enum {
     ENTRY_FINE_AUTO,                    /* the same, points prepared by auto */
     ENTRY_ENDS,                         /* ssc at n/c with the two ends of gamma */
     ENTRY_ENDS_AUTO,
-    ENTRY_TRACE, /* ssc at gamma 1 and n/c, by the published iteration and by the default */
+    ENTRY_TRACE,      /* ssc to the letter, gamma 1: by the published iteration, by the default */
+    ENTRY_TRACE_OURS, /* ssc with our graphs, gamma n/c: by the same two */
+    ENTRY_PRINTED,    /* ssc to the letter, gamma 1, by the algorithm as printed; small data only */
+    ENTRY_FROM_F,     /* ssc to the letter, gamma 1, by the published iteration from G = F */
     N_ENTRIES
 };
+
+/* More rows than this the printed algorithm does not accept, whose matrix is dense. */
+enum { PAPER_PRINTED_ROWS = 5000 };
 
 /* The plan for these data sets, with n_init restarts. NULL without memory. */
 json_t *paper_plan(const paper_found *found, int n_init);

@@ -87,13 +87,27 @@ static json_t *make_ends(const char *label, const char *prepare) {
                      "prepare", prepare, "refine", "none", "keep", "ends");
 }
 
-/* A small gap and a small change, so that the curves show the whole convergence. The order of the
- * grid is that which convergence_figure.c expects: gamma, then solver. */
-static json_t *make_traces(void) {
-    return json_pack("{s:s, s:s, s:{s:s, s:f, s:f, s:s}, s:{s:[i, s], s:[s, s]}, s:[s]}", "method",
-                     "ssc", "label", "ssc, convergence", "options", "prepare", "none", "gap", 1e-6,
-                     "shrink_tol", 1e-8, "refine", "none", "grid", "gamma", 1, "n/c", "solver",
-                     "published", "auto", "keep", "trace");
+/* What Figure 2 and the verdicts on convergence are made of: the objective of every step. A small
+ * gap and a small change, so that the curves show the whole convergence; the labels are not used.
+ * `solver` NULL is both solvers that are compared, in the order that convergence_figure.c expects.
+ * The printed algorithm solves dense systems and accepts no more than PAPER_PRINTED_ROWS rows. */
+static json_t *make_trace(const char *label, bool to_the_letter, const char *solver,
+                          const char *start) {
+    json_t *options = json_pack("{s:f, s:f, s:i}", "gap", 1e-7, "shrink_tol", 1e-8, "n_init", 1);
+    json_t *solvers =
+        solver == NULL ? json_pack("[s, s]", "published", "auto") : json_pack("[s]", solver);
+    bool is_printed = solver != NULL && strcmp(solver, "printed") == 0;
+    json_object_set_new(options, "gamma", to_the_letter ? json_integer(1) : json_string("n/c"));
+    if (to_the_letter)
+        json_object_set_new(options, "preset", json_string("published"));
+    else
+        json_object_update_new(options,
+                               json_pack("{s:s, s:s}", "prepare", "none", "refine", "none"));
+    if (start != NULL)
+        json_object_set_new(options, "shrink_start", json_string(start));
+    return json_pack("{s:s, s:s, s:o, s:{s:o}, s:[s], s:o*}", "method", "ssc", "label", label,
+                     "options", options, "grid", "solver", solvers, "keep", "trace", "max_rows",
+                     is_printed ? json_integer(PAPER_PRINTED_ROWS) : NULL);
 }
 
 /* Entries are found by their position (ENTRY_* in paper.h), which the size check at the end
@@ -112,7 +126,10 @@ json_t *paper_plan(const paper_found *found, int n_init) {
     json_array_append_new(methods, make_fine("ssc, finer gamma, prepared", "auto"));
     json_array_append_new(methods, make_ends("ssc, ends of gamma", "none"));
     json_array_append_new(methods, make_ends("ssc, ends of gamma, prepared", "auto"));
-    json_array_append_new(methods, make_traces());
+    json_array_append_new(methods, make_trace("ssc, convergence to the letter", true, NULL, NULL));
+    json_array_append_new(methods, make_trace("ssc, convergence at n/c", false, NULL, NULL));
+    json_array_append_new(methods, make_trace("ssc, as printed", true, "printed", NULL));
+    json_array_append_new(methods, make_trace("ssc, from G = F", true, "published", "embedding"));
     if (json_array_size(methods) != N_ENTRIES) { /* entries are found by their place */
         json_decref(data);
         json_decref(methods);
