@@ -8,7 +8,7 @@
 
 /* Points: the height of a row of panels, of a panel, and the distances of the panels from the top
  * of their row. */
-enum { ROW_HEIGHT = 500, PANEL_HEIGHT = 120, RAW_DOWN = 20, LETTER_DOWN = 170, OURS_DOWN = 320 };
+enum { ROW_HEIGHT = 476, PANEL_HEIGHT = 120, RAW_DOWN = 20, LETTER_DOWN = 170, OURS_DOWN = 320 };
 
 /* The runs: two problems, gamma = 1 to the letter and n/c with our graphs, by two or three solvers.
  * Each is a point of an entry's grid. */

@@ -140,6 +140,26 @@ static void cells_are_listed_with_their_settings(void **state) {
     experiment_free(&e);
 }
 
+/* An entry with max_rows has cells on the data sets that have at most so many rows. */
+static void entries_can_be_for_small_data(void **state) {
+    (void)state;
+    static const char *const text =
+        "{\"data\": [{\"source\": \"blobs\", \"n\": 40}, {\"source\": \"moons\", \"n\": 41}],"
+        " \"methods\": [{\"method\": \"kmeans\", \"max_rows\": 40, \"grid\": {\"max_iter\": [1, "
+        "2]}},"
+        "  {\"method\": \"kmeans\"}]}";
+    experiment e = {.output = "unused"};
+    assert_ok(experiment_open_plan(NULL, "plan.json", parse(text), &e));
+    assert_ok(experiment_list_cells(&e));
+    assert_int_equal(e.n_cells, 4);
+    assert_int_equal(e.cells[0].entry, 0);
+    assert_int_equal(e.cells[1].point, 1);
+    assert_int_equal(e.cells[2].entry, 1);
+    assert_int_equal(e.cells[3].data, 1);
+    assert_int_equal(e.cells[3].entry, 1);
+    experiment_free(&e);
+}
+
 static void mistakes_are_reported_with_their_place(void **state) {
     (void)state;
     static const struct {
@@ -152,6 +172,8 @@ static void mistakes_are_reported_with_their_place(void **state) {
          "p.json: methods[0].grid.tol[0]: tol = 2"},
         {"{\"data\": [\"moons\"], \"methods\": [\"sc\"], \"seeds\": [0.5]}",
          "p.json: seeds: must be a list of non-negative integers"},
+        {"{\"data\": [\"moons\"], \"methods\": [{\"method\": \"sc\", \"max_rows\": 0}]}",
+         "p.json: methods[0]: max_rows must be an integer of at least 1"},
         {"{\"data\": [{\"source\": \"moons\", \"noise\": -1}], \"methods\": [\"sc\"]}",
          "p.json: data[0]: noise must be a number of at least 0"},
         {"{\"data\": [{\"source\": \"moons\", \"encode\": 1}], \"methods\": [\"sc\"]}",
@@ -376,6 +398,7 @@ int main(void) {
         cmocka_unit_test(values_depend_on_the_data),
         cmocka_unit_test(keys_do_not_change),
         cmocka_unit_test(cells_are_listed_with_their_settings),
+        cmocka_unit_test(entries_can_be_for_small_data),
         cmocka_unit_test(mistakes_are_reported_with_their_place),
         cmocka_unit_test(context_goes_before_a_message),
         cmocka_unit_test(restarts_have_a_mean_and_a_deviation),
