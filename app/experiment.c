@@ -175,9 +175,10 @@ const cli_command paper_command = {
             "USPS, in files of any format whose names begin with these names. All nine methods run "
             "over the published grids with 50 restarts each; the labels choose the grid point, as "
             "in the paper. The defaults, which use no labels, are run for comparison. OUT receives "
-            "acc and nmi as .csv, .md and .tex beside the published numbers, figure1 and figure2 "
-            "as .svg, .pdf and .png, index.html, and the raw results. An interrupted run continues "
-            "where it stopped. --engine mpi divides it among processes, as in huddle experiment.",
+            "acc and nmi as .csv, .md and .tex beside the published numbers, claims.md with a "
+            "verdict on each claim of the paper, figure1 and figure2 as .svg, .pdf and .png, "
+            "index.html, and the raw results. An interrupted run continues where it stopped. "
+            "--engine mpi divides it among processes, as in huddle experiment.",
     .groups = {{"Output", paper_output_flags},
                {"Protocol", protocol_flags},
                {"Computing", experiment_flags},

@@ -3,6 +3,7 @@
 #include "experiment_records.h"
 
 #include "experiment/chart.h"
+#include "experiment/paper/claims.h"
 #include "experiment/paper/paper_figures.h"
 
 /* Lines of this colour and width with more than two points, in the order of drawing. */
@@ -242,6 +243,35 @@ static void figure_2_says_why_a_curve_is_missing(void **state) {
 
 /* ---- the page -------------------------------------------------------------------------------- */
 
+/* A line for each claim with the verdicts, the broken ones in bold and with their exceptions; and
+ * the cells that the paper should not have set in bold. */
+static void check_claims(const json_t *data, const paper *p) {
+    claim_list *list = claims_find(p);
+    assert_non_null(list);
+    for (size_t k = 0; k < CLAIM_LINES; k++) {
+        bool on_tables = k < CLAIM_OBSERVATIONS;
+        const json_t *row = item_of(block_of(data, "claims", on_tables ? 0 : 1), "rows",
+                                    on_tables ? k : k - CLAIM_OBSERVATIONS);
+        assert_string_equal(text_of(json_array_get(row, 0), "value"), list->line[k].claim);
+        for (size_t s = 0; s < CLAIM_SOURCES; s++) {
+            const json_t *cell = json_array_get(row, 1 + s);
+            const claim_finding *found = &list->line[k].found[s];
+            claim_verdict verdict = claim_judge(found);
+            const char *word = claim_word((int)s, verdict);
+            assert_memory_equal(text_of(cell, "value"), word, strlen(word));
+            assert_int_equal(json_is_true(json_object_get(cell, "strong")),
+                             verdict == CLAIM_BROKEN);
+            assert_non_null(strstr(text_of(cell, "note"), found->exceptions));
+        }
+    }
+    const json_t *sections = json_object_get(data, "sections");
+    for (size_t i = 0; i < json_array_size(sections); i++)
+        if (strcmp(text_of(json_array_get(sections, i), "id"), "claims") == 0)
+            assert_non_null(strstr(text_of(json_array_get(sections, i), "lead"),
+                                   "MSRA50 NMI: ssc 72.2 < lda-sc 73.2; YaleB NMI"));
+    free(list);
+}
+
 /* The tables of the page, and on how many data sets ssc reaches the published number. */
 static void the_page_of_the_paper_compares_with_it(void **state) {
     (void)state;
@@ -276,6 +306,7 @@ static void the_page_of_the_paper_compares_with_it(void **state) {
             assert_close(number_of(theirs, "value"), paper_number("nmi", m, p.set[i])->mean, 1e-5);
             assert_int_equal(json_is_true(json_object_get(theirs, "strong")), m == PAPER_SSC);
         }
+    check_claims(data, &p);
     json_decref(data);
     paper_free(&p);
 }
