@@ -154,7 +154,7 @@ void claim_add_descent(const char *set, int n, const double *objective, claim_fi
         add_exception(finding, set, text);
 }
 
-void claim_add_optimum(const char *what, int n, const double *objective, double bound,
+void claim_add_optimum(const char *set, int n, const double *objective, double bound,
                        claim_finding *finding) {
     char text[128];
     if (n < 1 || !(bound > 0))
@@ -166,7 +166,7 @@ void claim_add_optimum(const char *what, int n, const double *objective, double 
         return;
     }
     snprintf(text, sizeof text, ": %.6g after %d steps, optimum %.6g", last, n, bound);
-    add_exception(finding, what, text);
+    add_exception(finding, set, text);
 }
 
 /* A run that ended earlier stays where it ended. */

@@ -60,9 +60,8 @@ void claim_add_gamma(const char *set, int n, const double *gamma, const double *
 /* No step raises the objective. Counts steps. */
 void claim_add_descent(const char *set, int n, const double *objective, claim_finding *finding);
 
-/* The last objective is the optimum, of which `bound` is a certified lower bound. `what` is put
- * before the numbers of an exception. */
-void claim_add_optimum(const char *what, int n, const double *objective, double bound,
+/* The last objective is the optimum, of which `bound` is a certified lower bound. */
+void claim_add_optimum(const char *set, int n, const double *objective, double bound,
                        claim_finding *finding);
 
 /* The objective is near the optimum after few steps. */
@@ -80,7 +79,7 @@ typedef struct claim_line {
     claim_finding found[CLAIM_SOURCES];
 } claim_line;
 
-enum { CLAIM_LINES = CLAIM_OBSERVATIONS + 7 };
+enum { CLAIM_LINES = CLAIM_OBSERVATIONS + 8 };
 
 typedef struct claim_list {
     claim_line line[CLAIM_LINES];

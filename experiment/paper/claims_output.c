@@ -102,30 +102,33 @@ json_t *paper_claims(const paper *p) {
 /* ---- the page ------------------------------------------------------------------------------- */
 
 /* Exceptions are in the note, which appears on hovering; claims.md has them too. */
-static json_t *make_row(const claim_line *line) {
+static json_t *make_row(const claim_line *line, int from, int to) {
     json_t *row = json_pack("[{s:s, s:s}]", "value", line->claim, "note", line->rule);
-    for (int s = 0; s < CLAIM_SOURCES; s++) {
+    for (int s = from; s < to; s++) {
         char text[128];
         const char *exceptions = line->found[s].exceptions;
         format_verdict(s, &line->found[s], text, sizeof text);
         page_append(row, json_pack("{s:s, s:b}", "value", text, "strong",
                                    claim_judge(&line->found[s]) == CLAIM_BROKEN));
         if (exceptions[0] != '\0')
-            page_set(json_array_get(row, (size_t)s + 1), "note",
+            page_set(json_array_get(row, (size_t)(s - from) + 1), "note",
                      json_sprintf("Exceptions: %s", exceptions));
     }
     return row;
 }
 
-/* The lines are ordered as in the paper. More than twelve rows would be folded by a table, so that
- * observations on the tables and the claims about the algorithm are two. */
+/* Lines `from` to `to`, ordered as in the paper. More than twelve rows would be folded by a table,
+ * so that the observations on the tables, which every source has numbers for, and the claims about
+ * the algorithm, of which the paper gives none, are two. */
 static json_t *make_table(const claim_list *list, const char *caption, int from, int to) {
+    int first = from < CLAIM_OBSERVATIONS ? CLAIM_PUBLISHED : CLAIM_OURS;
+    int end = from < CLAIM_OBSERVATIONS ? CLAIM_SOURCES : CLAIM_OURS + 1;
     json_t *columns = json_pack("[{s:s, s:s}]", "label", "claim", "type", "text");
     json_t *rows = json_array();
-    for (int s = 0; s < CLAIM_SOURCES; s++)
+    for (int s = first; s < end; s++)
         page_append(columns, json_pack("{s:s}", "label", claim_sources[s]));
     for (int k = from; k < to; k++)
-        page_append(rows, make_row(&list->line[k]));
+        page_append(rows, make_row(&list->line[k], first, end));
     return json_pack("{s:s, s:o, s:o}", "caption", caption, "columns", columns, "rows", rows);
 }
 

@@ -130,8 +130,10 @@ static void figure_1_has_the_published_grid_apart(void **state) {
 
 enum { ITERATIONS = 60 };
 
-static double made_objective(int cell, int i) {
-    return (50 + cell * 5 % 7) * (1 + pow(0.8 + 0.01 * (cell % 4), i));
+/* The first steps of the printed algorithm are far above those of the others. */
+static double made_objective(const experiment *e, int cell, int i) {
+    double factor = e->cells[cell].entry == ENTRY_PRINTED && i < 5 ? 3 : 1;
+    return factor * (50 + cell * 5 % 7) * (1 + pow(0.8 + 0.01 * (cell % 4), i));
 }
 
 /* The bound is that of the last iteration, a little below the smallest objective of all. */
@@ -143,7 +145,7 @@ static void add_traces(experiment *e) {
     for (int c = 0; c < e->n_cells; c++) {
         json_t *objective = json_array();
         for (int i = 0; i < ITERATIONS; i++)
-            json_array_append_new(objective, json_real(made_objective(c, i)));
+            json_array_append_new(objective, json_real(made_objective(e, c, i)));
         json_object_set_new(
             e->cells[c].record, "trace",
             json_pack("{s:o, s:[f, f]}", "objective", objective, "dual", 1.0, made_bound(c)));
@@ -201,14 +203,14 @@ static void figure_2_shows_the_objective_and_its_excess(void **state) {
     double low = INFINITY, high = 0;
     for (int k = 0; k < 5; k++) {
         cell[k] = find_cell(&p.e, 0, runs[k].entry, runs[k].point);
-        low = k < 3 ? fmin(low, made_objective(cell[k], ITERATIONS - 1)) : low;
-        high = k < 3 ? fmax(high, made_objective(cell[k], k < 2 ? 0 : ITERATIONS - 1)) : high;
+        low = k < 3 ? fmin(low, made_objective(&p.e, cell[k], ITERATIONS - 1)) : low;
+        high = k < 3 ? fmax(high, made_objective(&p.e, cell[k], k < 2 ? 0 : ITERATIONS - 1)) : high;
     }
     for (int k = 0; k < 5; k++) {
         double raw[ITERATIONS], above[ITERATIONS], bound = made_bound(cell[k < 3 ? 1 : 4]);
         for (int i = 0; i < ITERATIONS; i++) {
-            raw[i] = made_objective(cell[k], i) / (1.1 * (high - low));
-            above[i] = log10(fmax(made_objective(cell[k], i) / bound - 1, 1e-8)) / 10;
+            raw[i] = made_objective(&p.e, cell[k], i) / (1.1 * (high - low));
+            above[i] = log10(fmax(made_objective(&p.e, cell[k], i) / bound - 1, 1e-8)) / 10;
         }
         if (k < 3)
             check_trace(&f, runs[k].colour, 0, raw);
@@ -253,8 +255,9 @@ static void check_claims(const json_t *data, const paper *p) {
         const json_t *row = item_of(block_of(data, "claims", on_tables ? 0 : 1), "rows",
                                     on_tables ? k : k - CLAIM_OBSERVATIONS);
         assert_string_equal(text_of(json_array_get(row, 0), "value"), list->line[k].claim);
-        for (size_t s = 0; s < CLAIM_SOURCES; s++) {
-            const json_t *cell = json_array_get(row, 1 + s);
+        size_t first = on_tables ? 0 : CLAIM_OURS; /* the paper has no numbers for the others */
+        for (size_t s = first; s < (on_tables ? CLAIM_SOURCES : CLAIM_OURS + 1); s++) {
+            const json_t *cell = json_array_get(row, 1 + s - first);
             const claim_finding *found = &list->line[k].found[s];
             claim_verdict verdict = claim_judge(found);
             const char *word = claim_word((int)s, verdict);
