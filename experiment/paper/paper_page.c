@@ -91,9 +91,11 @@ static void add_blocks(report_page *page, const paper *p, const char *metric) {
     json_t *tables = json_array();
     snprintf(title, sizeof title, "Table %d: %s", paper_table_number(metric),
              paper_metric_title(metric));
-    append_text(lead, sizeof lead, "%s", how);
+    bool is_first = paper_table_number(metric) == 1;
+    append_text(lead, sizeof lead, "%s", is_first ? how : "As Table 1.");
     for (int b = 0; b < PAPER_BLOCKS; b++) {
-        append_text(lead, sizeof lead, " %s: %s", paper_blocks[b].title, paper_blocks[b].lead);
+        if (is_first)
+            append_text(lead, sizeof lead, " %s: %s", paper_blocks[b].title, paper_blocks[b].lead);
         page_append(tables, make_table(p, paper_blocks[b].title,
                                        make_rows(p, metric, paper_blocks[b].kind)));
     }
