@@ -410,7 +410,7 @@ static void the_letter_has_no_choices_of_ours(void **state) {
     }
     const json_t *lda = json_object_get(experiment_entry(&p.e, ENTRY_LETTER + 4), "grid");
     assert_int_equal(json_array_size(json_object_get(lda, "dim")), 15);
-    assert_int_equal(json_array_size(json_object_get(lda, "ridge")), 3);
+    assert_int_equal(json_array_size(json_object_get(lda, "ridge")), 2);
     assert_int_equal(experiment_grid_size(&p.e, ENTRY_LETTER + PAPER_SSC), 15);
     for (int k = 0; k < experiment_entry_count(&p.e); k++) {
         bool all = k < ENTRY_PREPARED || k >= ENTRY_LETTER;
