@@ -93,11 +93,13 @@ done:
     return HUDDLE_OK;
 }
 
-/* The points of an entry's grid on a data set: none if the entry is for smaller ones. */
-static int count_points(const experiment *e, int data, int entry) {
-    const json_t *most = json_object_get(experiment_entry(e, entry), "max_rows");
-    bool fits = most == NULL || e->data[data].data.points.n <= json_integer_value(most);
-    return fits ? experiment_grid_size(e, entry) : 0;
+/* An entry runs with all seeds of the plan unless it names some of them. */
+static bool has_seed(const experiment *e, int entry, const json_t *seed) {
+    const json_t *seeds = json_object_get(experiment_entry(e, entry), "seeds");
+    for (size_t i = 0; i < json_array_size(seeds); i++)
+        if (json_equal(json_array_get(seeds, i), seed))
+            return true;
+    return seeds == NULL;
 }
 
 /* By data set, then seed, entry and grid point. The order is that of tables; run.c chooses its
@@ -113,10 +115,13 @@ huddle_status experiment_list_cells(experiment *e) {
     for (int i = 0; i < e->n_data; i++)
         for (int s = 0; s < n_seeds; s++)
             for (int k = 0; k < n_entries; k++)
-                for (int p = 0; p < count_points(e, i, k); p++) {
+                for (int p = 0; p < experiment_grid_size(e, k); p++) {
+                    const json_t *seed = json_array_get(seeds, (size_t)s);
+                    if (!has_seed(e, k, seed))
+                        continue;
                     experiment_cell *cell = &e->cells[e->n_cells++];
                     *cell = (experiment_cell){.data = i, .entry = k, .point = p};
-                    cell->seed = (uint64_t)json_integer_value(json_array_get(seeds, (size_t)s));
+                    cell->seed = (uint64_t)json_integer_value(seed);
                     TRY(make_cell(e, cell));
                 }
 done:

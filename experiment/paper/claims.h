@@ -70,8 +70,8 @@ void claim_add_speed(const char *set, int n, const double *objective, double bou
 
 /* ---- what was found (claims_found.c) -------------------------------------------------------- */
 
-/* Whose numbers: the paper's own, or one of our tables. */
-enum { CLAIM_PUBLISHED, CLAIM_OURS, CLAIM_OUR_DEFAULTS, CLAIM_SOURCES };
+/* Whose numbers: the paper's own, or those of one of our blocks of tables. */
+enum { CLAIM_PUBLISHED, CLAIM_LETTER, CLAIM_OURS, CLAIM_DEFAULTS, CLAIM_SOURCES };
 extern const char *const claim_sources[CLAIM_SOURCES];
 
 typedef struct claim_line {

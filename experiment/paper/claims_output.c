@@ -33,7 +33,7 @@ static void write_markdown(FILE *out, const claim_list *list) {
           out);
     for (int s = 0; s < CLAIM_SOURCES; s++)
         fprintf(out, " %s |", claim_sources[s]);
-    fputs("\n|---:|---|---|---|---|\n", out);
+    fputs("\n|---:|---|---|---|---|---|\n", out);
     for (int k = 0; k < CLAIM_LINES; k++) {
         fprintf(out, "| %d | %s |", k + 1, list->line[k].claim);
         for (int s = 0; s < CLAIM_SOURCES; s++) {
@@ -121,7 +121,7 @@ static json_t *make_row(const claim_line *line, int from, int to) {
  * so that the observations on the tables, which every source has numbers for, and the claims about
  * the algorithm, of which the paper gives none, are two. */
 static json_t *make_table(const claim_list *list, const char *caption, int from, int to) {
-    int first = from < CLAIM_OBSERVATIONS ? CLAIM_PUBLISHED : CLAIM_OURS;
+    int first = from < CLAIM_OBSERVATIONS ? CLAIM_PUBLISHED : CLAIM_LETTER;
     int end = from < CLAIM_OBSERVATIONS ? CLAIM_SOURCES : CLAIM_OURS + 1;
     json_t *columns = json_pack("[{s:s, s:s}]", "label", "claim", "type", "text");
     json_t *rows = json_array();

@@ -279,7 +279,7 @@ static void verdicts_follow_the_records(void **state) {
     set_scores(&p, ENTRY_DEFAULT + SSC, 0.99, 0.01);
     claim_list *list = find_all(&p);
     assert_int_equal(claim_judge(finding_of(list, "consistently", CLAIM_OURS)), CLAIM_KEPT);
-    const claim_finding *defaults = finding_of(list, "consistently", CLAIM_OUR_DEFAULTS);
+    const claim_finding *defaults = finding_of(list, "consistently", CLAIM_DEFAULTS);
     assert_int_equal(defaults->n_checked, 32);
     assert_int_equal(defaults->n_kept, 16);
     assert_int_equal(claim_judge(finding_of(list, "consistently", CLAIM_PUBLISHED)), CLAIM_BROKEN);
@@ -303,8 +303,16 @@ static void gamma_is_read_from_the_published_grid(void **state) {
     set_scores(&p, ENTRY_GRID + SSC, 0.5, 0.5);
     for (int i = 0; i < p.e.n_cells; i++) {
         experiment_cell *cell = &p.e.cells[i];
-        if (cell->entry == ENTRY_GRID + SSC && cell->data == 1 &&
-            number_of(cell->record, "gamma") == 1e3)
+        double gamma = number_of(cell->record, "gamma");
+        /* To the letter there are three values of delta for each gamma, of which the best counts.
+         */
+        if (cell->entry == ENTRY_LETTER + SSC)
+            json_object_set_new(cell->record, "acc",
+                                json_real(cell->point % 3 != 1 ? 0.4
+                                          : gamma == 1         ? 0.6
+                                          : gamma == 1e-3      ? 0.8
+                                                               : 0.5));
+        if (cell->entry == ENTRY_GRID + SSC && cell->data == 1 && gamma == 1e3)
             json_object_set_new(cell->record, "acc", json_real(0.7));
     }
     claim_list *list = find_all(&p);
@@ -312,6 +320,9 @@ static void gamma_is_read_from_the_published_grid(void **state) {
     assert_int_equal(found->n_checked, 2);
     assert_int_equal(claim_judge(found), CLAIM_KEPT);
     assert_int_equal(claim_judge(finding_of(list, "gamma = 1", CLAIM_PUBLISHED)), CLAIM_UNTESTED);
+    const claim_finding *letter = finding_of(list, "gamma = 1", CLAIM_LETTER);
+    assert_string_equal(letter->exceptions, "ORL: 60.0 at gamma 1, 80.0 at 0.001");
+    assert_int_equal(letter->n_checked, 2);
     free(list);
     set_scores(&p, ENTRY_GRID + SSC, 0.5, 0.5); /* then gamma = 1 is as good on USPS as well */
     list = find_all(&p);
@@ -332,7 +343,7 @@ static void set_trace(paper *p, int entry, int point, double first, double last,
 
 static void verdict_is(const paper *p, const char *words, claim_verdict expected_verdict) {
     claim_list *list = find_all(p);
-    assert_int_equal(claim_judge(finding_of(list, words, CLAIM_OURS)), expected_verdict);
+    assert_int_equal(claim_judge(finding_of(list, words, CLAIM_LETTER)), expected_verdict);
     free(list);
 }
 
@@ -361,8 +372,8 @@ static void convergence_is_read_from_the_traces(void **state) {
     verdict_is(&p, "converges to the global", CLAIM_BROKEN);
     verdict_is(&p, "converges quickly", CLAIM_BROKEN);
     claim_list *list = find_all(&p);
-    assert_int_equal(finding_of(list, "every step", CLAIM_OURS)->n_checked, 4);
-    assert_non_null(strstr(finding_of(list, "G = F", CLAIM_OURS)->exceptions,
+    assert_int_equal(finding_of(list, "every step", CLAIM_LETTER)->n_checked, 4);
+    assert_non_null(strstr(finding_of(list, "G = F", CLAIM_LETTER)->exceptions,
                            "ORL: 8 after 3 steps, optimum 4.9999"));
     free(list);
     paper_free(&p);
@@ -403,7 +414,7 @@ static void every_output_has_the_verdicts(void **state) {
     assert_string_equal(claim_word(CLAIM_PUBLISHED, CLAIM_BROKEN),
                         "contradicted by its own tables");
     assert_string_equal(claim_word(CLAIM_OURS, CLAIM_KEPT), "confirmed");
-    assert_string_equal(claim_word(CLAIM_OUR_DEFAULTS, CLAIM_UNTESTED), "not tested");
+    assert_string_equal(claim_word(CLAIM_DEFAULTS, CLAIM_UNTESTED), "not tested");
     json_decref(json);
     free(list);
     free(text);
