@@ -16,15 +16,15 @@ static json_t *describe_cell(const table_cell *cell) {
     if (cell->n_seeds > 1)
         snprintf(seeds, sizeof seeds, "± %.1f over %d seeds; ", cell->spread, cell->n_seeds);
     if (isfinite(cell->published))
-        snprintf(published, sizeof published, "; paper %.1f ± %.1f", cell->published,
-                 cell->published_std);
+        snprintf(published, sizeof published, "; paper %.1f ± %.1f (%+.1f)", cell->published,
+                 cell->published_std, cell->ours - cell->published);
     return json_sprintf("%ssingle starts %.1f ± %.1f%s%s%s%s%s", seeds, cell->mean, cell->std,
                         published, cell->at[0] == '\0' ? "" : "; at ", cell->at,
                         cell->equal[0] == '\0' ? "" : "; = ", cell->equal);
 }
 
-/* A cell is sorted by its number and shows the difference from the publication; the rest is in its
- * note, which appears on hovering. */
+/* Only the number is shown, so that the four tables fit beside each other; the rest is in its note,
+ * which appears on hovering. */
 static json_t *make_cell(const paper *p, const char *metric, table_kind kind, int method,
                          int data) {
     table_cell cell = paper_cell(p, metric, kind, method, data);
@@ -34,10 +34,7 @@ static json_t *make_cell(const paper *p, const char *metric, table_kind kind, in
     if (cell.missing)
         return json_null();
     return json_pack("{s:f, s:o, s:o, s:b}", "value", cell.ours, "text",
-                     isfinite(cell.published)
-                         ? json_sprintf("%.1f (%+.1f)", cell.ours, cell.ours - cell.published)
-                         : json_sprintf("%.1f", cell.ours),
-                     "note", describe_cell(&cell), "strong",
+                     json_sprintf("%.1f", cell.ours), "note", describe_cell(&cell), "strong",
                      cell.ours == paper_best(p, metric, kind, data));
 }
 
@@ -61,7 +58,7 @@ static json_t *published_cell(const paper *p, const char *metric, int method, in
     for (int m = 0; m < PAPER_METHODS; m++)
         best = fmax(best, paper_number(metric, m, p->set[data])->mean);
     return json_pack("{s:f, s:o, s:b}", "value", score->mean, "text",
-                     json_sprintf("%.1f ± %.1f", score->mean, score->std), "strong",
+                     json_sprintf("%.1f±%.1f", score->mean, score->std), "strong",
                      score->mean == best);
 }
 
@@ -84,9 +81,9 @@ static json_t *make_table(const paper *p, const char *title, json_t *rows) {
  * are too narrow for it. */
 static void add_blocks(report_page *page, const paper *p, const char *metric) {
     static const char how[] =
-        "In per cent, with the difference from the paper's number in parentheses; the best of a "
-        "column is bold. Hover over a number for the deviation over the seeds, the single "
-        "restarts, the grid point, and the method that has found the same clusters.";
+        "In per cent; the best of a column is bold. Hover over a number for the deviation over the "
+        "seeds, the single restarts, the paper's number and the difference, the grid point, and "
+        "the method that has found the same clusters.";
     char title[64], lead[2048] = "";
     json_t *tables = json_array();
     snprintf(title, sizeof title, "Table %d: %s", paper_table_number(metric),
