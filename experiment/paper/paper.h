@@ -6,6 +6,7 @@
  *     protocol.c    the published protocol as a plan
  *     paper.c       running it, and writing all files
  *     score_tables.c        cells of the tables, and the tables for people
+ *     claims.c, claims_found.c, claims_output.c      verdicts on what the paper claims
  *     table_files.c, latex_tables.c, gamma_figure.c, convergence_figure.c, paper_page.c   output */
 #ifndef HUDDLE_EXPERIMENT_PAPER_H
 #define HUDDLE_EXPERIMENT_PAPER_H

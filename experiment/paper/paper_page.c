@@ -152,8 +152,10 @@ static void add_notes(report_page *page, const paper *p) {
 /* The SVG is embedded as text; its ids were made unique by figure_render(). */
 static void add_figures(report_page *page, char *const svg[2]) {
     static const char gamma[] =
-        "Thick lines with circles are the five values of the published grid, thin dashed ones our "
-        "finer grid. Below the mark \"fit\" no point moves; above \"collapse\" all points of a "
+        "Thick lines with circles are the five values of the published grid, to the letter with "
+        "the "
+        "best delta of each; thin dashed ones are our finer grid. Below the mark \"fit\" no point "
+        "moves; above \"collapse\" all points of a "
         "component of the graph coincide. Two values of the published grid lie where gamma has no "
         "effect.";
     static const char convergence[] =
