@@ -158,6 +158,19 @@ class TablesTest(BrowserTest):
                     self.assertRegex(number, r"^[0-9]+[.][0-9]$")
                     self.assertRegex(other, r"^[0-9]+[.][0-9]±[0-9][.][0-9]$")
 
+    def test_claims_have_verdicts(self):
+        self.open(paper())
+        tables = self.js("""[...document.querySelectorAll('#claims table')].map((t) => [...t.querySelectorAll('tbody tr')].map(
+            (r) => [...r.children].map((c) => [c.textContent, c.dataset.tip || '', c.querySelector('b') !== null])))""")
+        self.assertEqual([len(rows) for rows in tables], [7, 8])
+        for claim, published, *ours in tables[0]:
+            self.assertGreater(len(claim[1]), 10)
+            self.assertRegex(published[0], "^(holds|contradicted by its own tables), [0-9]+ of [0-9]+$")
+            for verdict, exceptions, bold in ours:
+                self.assertRegex(verdict, "^(confirmed|not reproduced), [0-9]+ of [0-9]+$")
+                self.assertEqual(bold, verdict.startswith("not"))
+                self.assertEqual(bold, exceptions.startswith("Exceptions: "))
+
     def test_related_work_is_shown(self):
         self.open(paper())
         names = self.js("[...document.querySelectorAll('#related table')].map((t) => [...t.querySelectorAll('tbody tr')].map((r) => r.children[0].textContent))")
