@@ -99,7 +99,8 @@ def judge(lost):
 def print_table(title, acc):
     """One line per share: ACC of both losses, and what each has lost since share 0. acc: shares x draws x 2."""
     lost = acc[:1] - acc
-    print(f"\n{title}\n\n| outliers | l2,1 | squared | l2,1 loses | squared loses | difference |\n|---|---|---|---|---|---|")
+    print(f"\n{title}\n\n| outliers | l2,1 | squared | l2,1 loses | squared loses | difference |")
+    print("|---|---|---|---|---|---|")
     for k, share in enumerate(SHARES):
         pairs = lost[k, :, 1] - lost[k, :, 0]
         error = pairs.std(ddof=1) / np.sqrt(DRAWS)
