@@ -184,9 +184,25 @@ int paper_related_count(void) {
     return count;
 }
 
-/* Optional: some of these methods refuse many points, or points without several views. */
-static json_t *make_related(const char *method) {
-    return json_pack("{s:s, s:b}", "method", method, "optional", 1);
+/* Restarts of a method by default; 0 if it has none. */
+static int default_restarts(const char *method) {
+    huddle_model *model = NULL;
+    const huddle_option *option = NULL;
+    if (huddle_model_new(method, &model) == HUDDLE_OK)
+        option = huddle_option_find(huddle_model_options(model), "n_init");
+    int count = option == NULL ? 0 : (int)strtol(option->default_text, NULL, 10);
+    huddle_model_free(model);
+    return count;
+}
+
+/* Optional: some of these methods refuse many points, or points without several views. The plan's
+ * number of restarts replaces no smaller default, such as the 5 of mixtures. */
+static json_t *make_related(const char *method, int n_init) {
+    json_t *entry = json_pack("{s:s, s:b}", "method", method, "optional", 1);
+    int own = default_restarts(method);
+    if (own > 0 && own < n_init)
+        json_object_set_new(entry, "options", json_pack("{s:i}", "n_init", own));
+    return entry;
 }
 
 /* ---- the plan ------------------------------------------------------------------------------- */
@@ -226,7 +242,7 @@ json_t *paper_plan(const paper_found *found, const paper_protocol *protocol) {
         return NULL;
     }
     for (int k = 0; protocol->related && k < paper_related_count(); k++)
-        json_array_append_new(methods, make_related(paper_related(k)));
+        json_array_append_new(methods, make_related(paper_related(k), protocol->n_init));
     return json_pack("{s:s, s:o, s:o, s:o, s:i}", "name", "The published experiments, repeated",
                      "data", data, "methods", methods, "seeds", list_seeds(protocol->n_seeds),
                      "n_init", protocol->n_init);

@@ -390,6 +390,29 @@ static void refusals_are_shown(void **state) {
     paper_free(&p);
 }
 
+/* Methods that restart less often than the protocol by default keep to it. */
+static void related_methods_have_their_restarts(void **state) {
+    (void)state;
+    static const char *const names[] = {"mixture", "ncut", "lsc"};
+    static const int expected[][3] = {{5, 10, 0}, {0, 0, 0}, {5, 0, 0}}; /* 0: not set */
+    static const int n_init[] = {50, 3, 10};
+    for (int k = 0; k < 3; k++) {
+        const paper_protocol protocol = {.n_init = n_init[k], .n_seeds = 1, .related = true};
+        json_t *made = paper_plan(&(paper_found){0}, &protocol);
+        const json_t *methods = json_object_get(made, "methods");
+        for (int j = 0; j < 3; j++) {
+            int m = 0;
+            while (strcmp(paper_related(m), names[j]) != 0)
+                m++;
+            const json_t *options =
+                json_object_get(json_array_get(methods, (size_t)(ENTRY_RELATED + m)), "options");
+            assert_int_equal(json_integer_value(json_object_get(options, "n_init")),
+                             expected[k][j]);
+        }
+        json_decref(made);
+    }
+}
+
 /* The three blocks of the plan: what is to the letter, and which entries have all seeds. */
 static void the_letter_has_no_choices_of_ours(void **state) {
     (void)state;
@@ -408,6 +431,9 @@ static void the_letter_has_no_choices_of_ours(void **state) {
         bool is_spectral = strstr(method, "sc") != NULL || strcmp(method, "llc") == 0;
         assert_string_equal(text_of(options, "rows"), is_spectral ? "sym" : "");
     }
+    for (int k = 0; k < paper_related_count(); k++)
+        for (int m = 0; m < PAPER_METHODS; m++)
+            assert_string_not_equal(paper_related(k), paper_methods[m]);
     const json_t *lda = json_object_get(experiment_entry(&p.e, ENTRY_LETTER + 4), "grid");
     assert_int_equal(json_array_size(json_object_get(lda, "dim")), 15);
     assert_int_equal(json_array_size(json_object_get(lda, "ridge")), 2);
@@ -469,6 +495,7 @@ int main(void) {
         cmocka_unit_test(tables_of_the_paper_compare_with_it),
         cmocka_unit_test(equal_clusters_are_named),
         cmocka_unit_test(refusals_are_shown),
+        cmocka_unit_test(related_methods_have_their_restarts),
         cmocka_unit_test(the_letter_has_no_choices_of_ours),
         cmocka_unit_test(data_sets_are_found_by_their_names),
     };
