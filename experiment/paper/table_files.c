@@ -156,7 +156,8 @@ static void write_markdown(FILE *out, const paper *p, const char *metric) {
     write_overview(out, p, metric);
     fputs("\nEach cell below: our result, which is that of the restart with the best objective, as "
           "mean ± sample standard deviation over the seeds; mean ± standard deviation of the "
-          "single restarts; the grid point; a method that has found the same clusters with every "
+          "single restarts; the grid point, or the preparation that a default has chosen with the "
+          "first seed; a method that has found the same clusters with every "
           "seed, after \"=\"; the paper's number and the difference. Our best result is bold.\n",
           out);
     for (int b = 0; b < PAPER_BLOCKS; b++) {
