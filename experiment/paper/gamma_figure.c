@@ -8,7 +8,7 @@
 
 /* Points: the height of a row of panels, of a panel, and the distances of both panels from the
  * top of their row. */
-enum { ROW_HEIGHT = 572, PANEL_HEIGHT = 128, PANEL_DOWN = 38, NEXT_DOWN = 176 };
+enum { ROW_HEIGHT = 556, PANEL_HEIGHT = 128, PANEL_DOWN = 38, NEXT_DOWN = 176 };
 
 /* The panels of a data set, and the entries of the plan that each shows: the published grid and our
  * finer one; -1 where there is none. */
