@@ -81,6 +81,14 @@ static huddle_status add_starts(const huddle_model *model, const huddle_data *da
     return HUDDLE_OK;
 }
 
+/* A digest of the labels, by which tables find results that are the same. */
+static void add_labels(const huddle_model *model, const huddle_data *data, json_t *record) {
+    char key[KEY_SIZE];
+    plan_make_digest(huddle_model_labels(model, NULL), (size_t)data->points.n * sizeof(int32_t),
+                     key);
+    json_object_set_new(record, "labels", json_string(key));
+}
+
 /* Without labels the record has no scores, and the cell is left out of tables of scores. */
 static huddle_status add_scores(const huddle_model *model, const huddle_data *data,
                                 json_t *record) {
@@ -177,6 +185,7 @@ static huddle_status fit_and_score(huddle_context *context, const experiment *e,
                         page_real(read_clock(CLOCK_THREAD_CPUTIME_ID) - cpu));
     TRY(status);
     TRY(add_info(model, record));
+    add_labels(model, data, record);
     TRY(add_scores(model, data, record));
     if (is_kept(cell, "trace"))
         add_trace(model, record);

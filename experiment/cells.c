@@ -93,6 +93,15 @@ done:
     return HUDDLE_OK;
 }
 
+/* An entry runs with all seeds of the plan unless it names some of them. */
+static bool has_seed(const experiment *e, int entry, const json_t *seed) {
+    const json_t *seeds = json_object_get(experiment_entry(e, entry), "seeds");
+    for (size_t i = 0; i < json_array_size(seeds); i++)
+        if (json_equal(json_array_get(seeds, i), seed))
+            return true;
+    return seeds == NULL;
+}
+
 /* By data set, then seed, entry and grid point. The order is that of tables; run.c chooses its
  * own. */
 huddle_status experiment_list_cells(experiment *e) {
@@ -107,9 +116,12 @@ huddle_status experiment_list_cells(experiment *e) {
         for (int s = 0; s < n_seeds; s++)
             for (int k = 0; k < n_entries; k++)
                 for (int p = 0; p < experiment_grid_size(e, k); p++) {
+                    const json_t *seed = json_array_get(seeds, (size_t)s);
+                    if (!has_seed(e, k, seed))
+                        continue;
                     experiment_cell *cell = &e->cells[e->n_cells++];
                     *cell = (experiment_cell){.data = i, .entry = k, .point = p};
-                    cell->seed = (uint64_t)json_integer_value(json_array_get(seeds, (size_t)s));
+                    cell->seed = (uint64_t)json_integer_value(seed);
                     TRY(make_cell(e, cell));
                 }
 done:

@@ -162,19 +162,20 @@ void chart_draw_marks(const chart_panel *panel, int n, const chart_mark *marks) 
 enum { LEGEND_LINE_LENGTH = 20, LEGEND_DOT_RADIUS = 3, LEGEND_SPACE = 5, LEGEND_GAP = 18 };
 
 static double symbol_width(legend_symbol symbol) {
-    return symbol == LEGEND_LINE  ? LEGEND_LINE_LENGTH + LEGEND_SPACE
+    return symbol == LEGEND_TEXT  ? 0
            : symbol == LEGEND_DOT ? 2 * LEGEND_DOT_RADIUS + LEGEND_SPACE
-                                  : 0;
+                                  : LEGEND_LINE_LENGTH + LEGEND_SPACE;
 }
 
 static void draw_entry(figure *f, double x, double y, const legend_entry *entry) {
     double middle = y - chart_text_size / 3; /* half the height of small letters */
-    if (entry->symbol == LEGEND_LINE)
+    if (entry->symbol == LEGEND_LINE || entry->symbol == LEGEND_LINE_DOT)
         figure_add_segment(f, x, middle, x + LEGEND_LINE_LENGTH, middle, entry->colour, 1.8)->dash =
             entry->dash;
-    if (entry->symbol == LEGEND_DOT) {
-        figure_shape *dot = figure_add_dot(f, (figure_point){x + LEGEND_DOT_RADIUS, middle},
-                                           LEGEND_DOT_RADIUS, chart_white);
+    if (entry->symbol == LEGEND_DOT || entry->symbol == LEGEND_LINE_DOT) {
+        double centre = entry->symbol == LEGEND_DOT ? LEGEND_DOT_RADIUS : LEGEND_LINE_LENGTH / 2.0;
+        figure_shape *dot =
+            figure_add_dot(f, (figure_point){x + centre, middle}, LEGEND_DOT_RADIUS, chart_white);
         dot->stroke = entry->colour;
         dot->line_width = 1.3;
     }

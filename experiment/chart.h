@@ -44,7 +44,12 @@ typedef struct chart_mark {
 void chart_draw_marks(const chart_panel *panel, int n, const chart_mark *marks);
 
 /* The symbol in front of a legend's label. */
-typedef enum legend_symbol { LEGEND_LINE, LEGEND_DOT, LEGEND_TEXT } legend_symbol;
+typedef enum legend_symbol {
+    LEGEND_LINE,
+    LEGEND_DOT,
+    LEGEND_LINE_DOT, /* a line with a dot on it */
+    LEGEND_TEXT
+} legend_symbol;
 
 typedef struct legend_entry {
     const char *label;

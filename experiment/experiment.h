@@ -49,6 +49,7 @@ typedef struct experiment_cell {
     json_t *keep;     /* names of what else to record; borrowed from the plan */
     char key[KEY_SIZE];
     json_t *record; /* its line of the results; NULL until it is computed */
+    char *refusal;  /* the message of a fit that failed, of an optional entry */
 } experiment_cell;
 
 /* Start from {.output = ..., .alone = ...}. */
@@ -63,6 +64,7 @@ typedef struct experiment {
     experiment_cell *cells;
     int n_cells;
     int n_computed, n_found, n_failed; /* cells: by this run, by earlier ones, without result */
+    int n_refused;                     /* cells without result of optional entries */
     int64_t hits, misses;              /* of the caches that cells share */
     bool alone;                        /* no caches */
     double seconds, cpu_seconds;       /* of this run */
@@ -154,7 +156,8 @@ huddle_status plan_read_data(huddle_context *context, experiment_data *data);
  * neither a number nor a string nor a truth value. Without data, for a check, n is 100 and c 2. */
 bool plan_format_value(const json_t *value, const huddle_data *data, char *text, size_t size);
 
-/* A key of the text. */
+/* A digest of the bytes, and a key of the text. */
+void plan_make_digest(const void *bytes, size_t size, char key[KEY_SIZE]);
 void plan_make_key(const char *text, char key[KEY_SIZE]);
 
 /* ---- results (results.c) -------------------------------------------------------------------- */
@@ -170,10 +173,18 @@ typedef struct grid_result {
     const experiment_cell *cell; /* of the first seed; NULL if there is no result */
     double best;                 /* of the restart with the smallest inertia, 0 .. 1 */
     double mean, std;            /* over the single restarts */
+    double spread;               /* sample standard deviation of `best` over the seeds */
+    int n_seeds;
 } grid_result;
 
 /* `metric`: "acc", "nmi", "ari" or "purity". */
 grid_result grid_point(const experiment *e, int data, int entry, int point, const char *metric);
+
+/* True if the fits of two grid points of a data set found the same clusters with every seed. */
+bool grid_equal(const experiment *e, int data, const int entries[2], const int points[2]);
+
+/* Why an optional fit of this entry failed, or NULL if none did. */
+const char *grid_refusal(const experiment *e, int data, int entry);
 
 /* The oracle: the grid point with the largest `best`, which needs the labels. */
 grid_result grid_oracle(const experiment *e, int data, int entry, const char *metric);

@@ -10,7 +10,8 @@
 /* Members that a plan may have; an unknown one is an error, since a misspelt option would
  * silently not apply. */
 static const char *const plan_members[] = {"name", "data", "methods", "seeds", "n_init", NULL};
-static const char *const method_members[] = {"method", "label", "options", "grid", "keep", NULL};
+static const char *const method_members[] = {"method", "label", "options",  "grid",
+                                             "keep",   "seeds", "optional", NULL};
 static const char *const keep_names[] = {"trace", "ends", NULL};
 
 /* ---- failures ------------------------------------------------------------------------------- */
@@ -182,12 +183,15 @@ static huddle_status check_entry(const experiment *e, const char *place, const j
     huddle_status status = HUDDLE_OK;
     char where[96];
     const char *method = json_string_value(json_object_get(entry, "method"));
-    const json_t *label = json_object_get(entry, "label");
+    const json_t *label = json_object_get(entry, "label"),
+                 *optional = json_object_get(entry, "optional");
     huddle_model *model = NULL;
     if (method == NULL)
         return plan_fail(e->file, place, "the member 'method' is missing");
     if (label != NULL && !json_is_string(label))
         return plan_fail(e->file, place, "label must be a string");
+    if (optional != NULL && !json_is_boolean(optional))
+        return plan_fail(e->file, place, "optional must be true or false");
     if (huddle_model_new(method, &model) != HUDDLE_OK)
         return plan_fail(e->file, place, "%s", huddle_last_error());
     snprintf(where, sizeof where, "%s.options", place);
@@ -267,8 +271,25 @@ huddle_status experiment_load_plan(const char *file, json_t **plan) {
     return status;
 }
 
+/* An entry may leave out seeds of the plan. A seed of its own would not be found by the loops over
+ * those of the plan. */
+static huddle_status check_entry_seeds(const experiment *e, int index) {
+    const json_t *seeds = json_object_get(experiment_entry(e, index), "seeds"),
+                 *all = json_object_get(e->plan, "seeds");
+    char place[64];
+    size_t n_found = 0;
+    for (size_t i = 0; i < json_array_size(seeds); i++)
+        for (size_t k = 0; k < json_array_size(all); k++)
+            n_found += (size_t)json_equal(json_array_get(seeds, i), json_array_get(all, k));
+    snprintf(place, sizeof place, "methods[%d].seeds", index);
+    if (seeds != NULL && (n_found == 0 || n_found != json_array_size(seeds)))
+        return plan_fail(e->file, place, "must be a list of seeds of the plan");
+    return HUDDLE_OK;
+}
+
 /* Seeds are added if there are none, so that later loops need no special case. */
 static huddle_status check_numbers(const experiment *e) {
+    huddle_status status = HUDDLE_OK;
     const json_t *seeds = json_object_get(e->plan, "seeds"),
                  *n_init = json_object_get(e->plan, "n_init");
     if (seeds == NULL)
@@ -282,7 +303,10 @@ static huddle_status check_numbers(const experiment *e) {
     if (n_init != NULL && (!json_is_integer(n_init) || json_integer_value(n_init) < 1 ||
                            json_integer_value(n_init) > INT32_MAX))
         return plan_fail(e->file, "n_init", "must be an integer from 1 to %d", INT32_MAX);
-    return HUDDLE_OK;
+    for (int k = 0; k < experiment_entry_count(e); k++)
+        TRY(check_entry_seeds(e, k));
+done:
+    return status;
 }
 
 /* The folder of a file; "" for the working folder. */
@@ -332,6 +356,7 @@ void experiment_free(experiment *e) {
     for (int i = 0; i < e->n_cells; i++) {
         json_decref(e->cells[i].settings);
         json_decref(e->cells[i].record);
+        free(e->cells[i].refusal);
     }
     free(e->data);
     free(e->cells);

@@ -8,7 +8,7 @@
 /* Members of an entry of the plan's data; they are those of huddle_read_options. */
 static const char *const data_members[] = {"name",   "source",  "x",      "y",       "transpose",
                                            "header", "missing", "encode", "classes", "per_class",
-                                           "n",      "noise",   "seed",   NULL};
+                                           "draw",   "n",       "noise",  "seed",    NULL};
 
 /* ---- digests -------------------------------------------------------------------------------- */
 
@@ -36,10 +36,14 @@ static void format_digest(digest d, char text[KEY_SIZE]) {
     snprintf(text, KEY_SIZE, "%016llx%016llx", (unsigned long long)d.a, (unsigned long long)d.b);
 }
 
-void plan_make_key(const char *text, char key[KEY_SIZE]) {
+void plan_make_digest(const void *bytes, size_t size, char key[KEY_SIZE]) {
     digest d = digest_start;
-    digest_add(&d, text, strlen(text));
+    digest_add(&d, bytes, size);
     format_digest(d, key);
+}
+
+void plan_make_key(const char *text, char key[KEY_SIZE]) {
+    plan_make_digest(text, strlen(text), key);
 }
 
 /* The digest of points and labels, as they are after reading: neither the file's name nor its
@@ -122,7 +126,8 @@ static huddle_status check_types(const char *file, const char *place, const json
     } members[] = {{"per_class", POSITIVE}, {"n", POSITIVE},        {"noise", AMOUNT},
                    {"seed", COUNT},         {"x", NAMES},           {"y", NAMES},
                    {"name", STRING},        {"classes", STRING},    {"header", STRING},
-                   {"missing", STRING},     {"transpose", BOOLEAN}, {"encode", BOOLEAN}};
+                   {"missing", STRING},     {"transpose", BOOLEAN}, {"encode", BOOLEAN},
+                   {"draw", BOOLEAN}};
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
         const json_t *value = json_object_get(entry, members[i].name);
         if (value != NULL && !has_kind(value, members[i].kind))
@@ -220,6 +225,7 @@ huddle_status plan_read_data(huddle_context *context, experiment_data *data) {
                                    .seed = (uint64_t)integer_member(entry, "seed"),
                                    .missing = json_string_value(json_object_get(entry, "missing")),
                                    .encode = json_is_true(json_object_get(entry, "encode")),
+                                   .draw = json_is_true(json_object_get(entry, "draw")),
                                    .header = json_string_value(json_object_get(entry, "header"))};
     const char **x = list_strings(json_object_get(entry, "x"), &options.n_x);
     const char **y = list_strings(json_object_get(entry, "y"), &options.n_y);

@@ -68,6 +68,10 @@ done:
     return status;
 }
 
+static bool is_optional(const experiment *e, const experiment_cell *cell) {
+    return json_is_true(json_object_get(experiment_entry(e, cell->entry), "optional"));
+}
+
 /* Writing to disk first: a record that is counted must survive a crash. */
 void work_take_record(work *w, const experiment_cell *cell, json_t *record) {
     experiment *e = w->e;
@@ -75,12 +79,16 @@ void work_take_record(work *w, const experiment_cell *cell, json_t *record) {
     /* Recorded for all workers to see; they stop at their next cell. */
     if (!store_append(w->store, record))
         w->error = errno;
-    if (error != NULL && e->n_failed == 0)
+    if (error != NULL && e->n_failed == 0 && !is_optional(e, cell))
         snprintf(w->first_failure, sizeof w->first_failure, "%s, %s: %s", e->data[cell->data].name,
                  experiment_label(e, cell->entry), error);
     for (int i = 0; i < e->n_cells; i++)
         if (e->cells[i].record == NULL && strcmp(e->cells[i].key, cell->key) == 0) {
-            e->n_failed += error != NULL;
+            bool refused = error != NULL && is_optional(e, &e->cells[i]);
+            if (refused && e->cells[i].refusal == NULL)
+                e->cells[i].refusal = strdup(error); /* without memory: no reason in the table */
+            e->n_refused += refused;
+            e->n_failed += error != NULL && !refused;
             e->n_computed += error == NULL;
             if (error == NULL)
                 e->cells[i].record = json_incref(record);
@@ -105,7 +113,7 @@ void work_leave_group(work *w, work_group *group) {
  * done nor failed had no memory for its record. */
 static huddle_status check_outcome(const work *w) {
     const experiment *e = w->e;
-    int done = e->n_found + e->n_computed;
+    int done = e->n_found + e->n_computed + e->n_refused;
     /* Results so far are stored, so the run can be continued. */
     if (w->cancelled)
         return set_error(HUDDLE_CANCELLED,

@@ -74,6 +74,8 @@ void experiment_print(const experiment *e, FILE *out) {
         print_data(out, e, i, width);
     fprintf(out, "%d cells: %d computed in %.1f s, %d found in %s\n", e->n_cells, e->n_computed,
             e->seconds, e->n_found, e->output);
+    if (e->n_refused > 0)
+        fprintf(out, "%d optional fits failed, see results.jsonl\n", e->n_refused);
     /* How often the caches replaced a computation; nothing with --alone. */
     if (e->hits > 0)
         fprintf(out, "shared work: %lld stages computed, %lld reused from an earlier cell\n",
@@ -82,12 +84,12 @@ void experiment_print(const experiment *e, FILE *out) {
 
 /* "oracle" is named so because the labels choose the grid point; see add_oracle_section(). */
 json_t *experiment_json(const experiment *e) {
-    json_t *object =
-        json_pack("{s:o, s:o, s:i, s:i, s:i, s:i, s:o, s:o, s:{s:I, s:I}}", "plan",
-                  page_text(e->file), "output", page_text(e->output), "cells", e->n_cells,
-                  "computed", e->n_computed, "found", e->n_found, "failed", e->n_failed, "seconds",
-                  page_real(e->seconds), "cpu_seconds", page_real(e->cpu_seconds), "shared",
-                  "computed", (json_int_t)e->misses, "found", (json_int_t)e->hits);
+    json_t *object = json_pack(
+        "{s:o, s:o, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:{s:I, s:I}}", "plan", page_text(e->file),
+        "output", page_text(e->output), "cells", e->n_cells, "computed", e->n_computed, "found",
+        e->n_found, "failed", e->n_failed, "refused", e->n_refused, "seconds",
+        page_real(e->seconds), "cpu_seconds", page_real(e->cpu_seconds), "shared", "computed",
+        (json_int_t)e->misses, "found", (json_int_t)e->hits);
     json_t *best = json_array();
     for (int i = 0; i < e->n_data; i++)
         for (int k = 0; k < experiment_entry_count(e); k++) {
@@ -101,8 +103,9 @@ json_t *experiment_json(const experiment *e) {
                     continue;
                 cell_grid_text(e, r.cell, text, sizeof text);
                 json_object_set_new(row, metrics[m],
-                                    json_pack("{s:f, s:f, s:f, s:s}", "best", r.best, "mean",
-                                              r.mean, "std", r.std, "at", text));
+                                    json_pack("{s:f, s:f, s:f, s:f, s:i, s:s}", "best", r.best,
+                                              "mean", r.mean, "std", r.std, "spread", r.spread,
+                                              "seeds", r.n_seeds, "at", text));
             }
             json_array_append_new(best, row);
         }

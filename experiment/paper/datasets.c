@@ -96,20 +96,29 @@ static bool read_parts(huddle_context *context, const char *file, json_t *entry,
     return false;
 }
 
-/* Selects the letters, 30 of each, if the file has the ten digits before them: the paper uses
- * the letters only. Classes are sorted, so that digits come first in either coding. */
-static bool select_letters(const huddle_data *data, json_t *entry) {
-    enum { N_DIGITS = 10, N_ALL = 36 };
-    if (data->n_classes != N_ALL)
-        return false;
+/* Selects the letters if the file has the ten digits before them, and of more than 30 of each a
+ * random 30, as the paper does. Classes are sorted, so that digits come first in either coding. */
+static void select_letters(const huddle_data *data, json_t *entry, char *note, size_t size) {
+    enum { N_DIGITS = 10, N_ALL = 36, PER_CLASS = 30 };
+    bool all = data->n_classes == N_ALL;
+    int n_classes = all ? N_ALL - N_DIGITS : data->n_classes;
+    int64_t n_letters = 0;
+    for (int64_t i = 0; i < data->points.n; i++)
+        n_letters += !all || data->labels[i] >= N_DIGITS;
+    if (n_letters > (int64_t)PER_CLASS * n_classes) {
+        json_object_update_new(
+            entry, json_pack("{s:i, s:b, s:i}", "per_class", PER_CLASS, "draw", 1, "seed", 0));
+        add_note(note, size, "30 points of each class are drawn at random, with seed 0");
+    }
+    if (!all)
+        return;
+    add_note(note, size, "reduced to classes 11-36");
     char list[1024] = "";
     if (data->classes_numeric)
         snprintf(list, sizeof list, "%s-%s", data->classes[N_DIGITS], data->classes[N_ALL - 1]);
     for (int k = N_DIGITS; k < N_ALL && !data->classes_numeric; k++)
         append_text(list, sizeof list, "%s%s", k == N_DIGITS ? "" : ",", data->classes[k]);
     json_object_set_new(entry, "classes", json_string(list));
-    json_object_set_new(entry, "per_class", json_integer(30));
-    return true;
 }
 
 /* The absolute path, because the plan is written to OUT and may be run from elsewhere. */
@@ -140,8 +149,14 @@ static void inspect_file(huddle_context *context, int s, paper_found *found) {
     }
     if (read && data.labels == NULL)
         add_note(note, size, "it has no labels to score against");
-    if (read && strcmp(paper_sets[s].name, "BinAlpha") == 0 && select_letters(&data, entry))
-        add_note(note, size, "reduced to classes 11-36, the first 30 points of each");
+    else if (read && strcmp(paper_sets[s].name, "BinAlpha") == 0)
+        select_letters(&data, entry, note, size);
+    if (read && json_object_get(entry, "per_class") == NULL && data.points.n != paper_sets[s].n) {
+        char text[64];
+        snprintf(text, sizeof text, "%lld points, the paper's has %d", (long long)data.points.n,
+                 paper_sets[s].n);
+        add_note(note, size, text);
+    }
     if (read && data.labels != NULL)
         found->entry[s] = entry;
     else

@@ -1,4 +1,5 @@
-/* Figure 1: ACC and NMI of ssc against gamma, with the points unchanged and prepared by auto. */
+/* Figure 1: ACC and NMI of ssc against gamma: to the letter, with our choices, and with the points
+ * prepared by auto. */
 #include "experiment/paper/paper_figures.h"
 
 #include <math.h>
@@ -7,9 +8,19 @@
 
 /* Points: the height of a row of panels, of a panel, and the distances of both panels from the
  * top of their row. */
-enum { ROW_HEIGHT = 396, PANEL_HEIGHT = 128, PANEL_DOWN = 38, NEXT_DOWN = 214 };
+enum { ROW_HEIGHT = 556, PANEL_HEIGHT = 128, PANEL_DOWN = 38, NEXT_DOWN = 176 };
 
-/* More than the points of the finer grid (27) and of the published one (5) together. */
+/* The panels of a data set, and the entries of the plan that each shows: the published grid and our
+ * finer one; -1 where there is none. */
+enum { LETTER, OURS, PREPARED, N_PANELS };
+static const struct {
+    const char *title;
+    int grid, fine, ends;
+} panels[N_PANELS] = {{"to the letter, best delta", ENTRY_LETTER + PAPER_SSC, -1, -1},
+                      {"with our choices", ENTRY_GRID + PAPER_SSC, ENTRY_FINE, ENTRY_ENDS},
+                      {"preparation", -1, ENTRY_FINE_AUTO, ENTRY_ENDS_AUTO}};
+
+/* More than the points of the finer grid (27). */
 enum { MAX_POINTS = 64 };
 
 typedef struct curve {
@@ -17,47 +28,40 @@ typedef struct curve {
     double gamma[MAX_POINTS], value[MAX_POINTS]; /* value in per cent */
 } curve;
 
-/* gamma is taken from the record, because the plan may have given it as a multiple of n/c. */
+/* gamma is taken from the record, because the plan may have given it as a multiple of n/c. Of
+ * several points with one gamma, which are neighbours in the grid, the best counts. No entry: no
+ * points. */
 static void read_curve(const paper *p, int data, int entry, const char *metric, curve *c) {
-    int size = experiment_grid_size(&p->e, entry);
+    int size = entry < 0 ? 0 : experiment_grid_size(&p->e, entry);
     c->n = 0;
     for (int k = 0; k < size && c->n < MAX_POINTS; k++) {
         grid_result point = grid_point(&p->e, data, entry, k, metric);
         if (point.cell == NULL)
             continue;
-        c->gamma[c->n] = number_of(point.cell->record, "gamma");
-        c->value[c->n++] = 100 * point.best;
+        double gamma = number_of(point.cell->record, "gamma"), value = 100 * point.best;
+        if (c->n > 0 && c->gamma[c->n - 1] == gamma) {
+            c->value[c->n - 1] = fmax(c->value[c->n - 1], value);
+            continue;
+        }
+        c->gamma[c->n] = gamma;
+        c->value[c->n++] = value;
     }
 }
 
-/* Both in order of gamma: the published grid has points that the finer one lacks. Of equal
- * ones both are drawn, at the same place. */
-static void merge_curves(const curve *a, const curve *b, curve *all) {
-    int i = 0, j = 0;
-    all->n = 0;
-    while ((i < a->n || j < b->n) && all->n < MAX_POINTS) {
-        bool first = j == b->n || (i < a->n && a->gamma[i] <= b->gamma[j]);
-        const curve *from = first ? a : b;
-        int *at = first ? &i : &j;
-        all->gamma[all->n] = from->gamma[*at];
-        all->value[all->n++] = from->value[(*at)++];
-    }
-}
-
-/* The curve of a metric, the points of the published grid on it, and the published result as a
- * dashed line. The published protocol has no preparation, so its points are in the upper panel
- * only. */
-static void draw_metric(const paper *p, const chart_panel *panel, int data, bool prepared,
+/* The published grid is the thick line with circles at its five points; our finer grid, which
+ * extends it, is a thin dashed line of the same colour. They are never joined: which number belongs
+ * to the protocol must be seen. The published result is a dotted level. The published protocol has
+ * no preparation. */
+static void draw_metric(const paper *p, const chart_panel *panel, int data, int kind,
                         const char *metric, const char *colour) {
-    curve fine, grid = {.n = 0}, all;
+    curve fine, grid;
     double published = paper_number(metric, PAPER_SSC, p->set[data])->mean;
     double ends[2] = {panel->x_axis.from, panel->x_axis.to}, level[2] = {published, published};
-    chart_draw_line(panel, 2, ends, level, colour, 0.8)->dash = 3;
-    read_curve(p, data, prepared ? ENTRY_FINE_AUTO : ENTRY_FINE, metric, &fine);
-    if (!prepared)
-        read_curve(p, data, ENTRY_GRID + PAPER_SSC, metric, &grid);
-    merge_curves(&fine, &grid, &all);
-    chart_draw_line(panel, all.n, all.gamma, all.value, colour, 1.8);
+    chart_draw_line(panel, 2, ends, level, colour, 0.8)->dash = 1;
+    read_curve(p, data, panels[kind].fine, metric, &fine);
+    read_curve(p, data, panels[kind].grid, metric, &grid);
+    chart_draw_line(panel, fine.n, fine.gamma, fine.value, colour, 1.1)->dash = 3;
+    chart_draw_line(panel, grid.n, grid.gamma, grid.value, colour, 1.8);
     for (int i = 0; i < grid.n; i++) {
         figure_point at = {chart_x(panel, grid.gamma[i]), chart_y(panel, grid.value[i])};
         figure_shape *dot = figure_add_dot(panel->figure, at, 3, chart_white);
@@ -66,10 +70,12 @@ static void draw_metric(const paper *p, const chart_panel *panel, int data, bool
     }
 }
 
-/* The record of the fit at n/c, which has the two ends of gamma. */
-static const json_t *ends_record(const paper *p, int data, bool prepared) {
-    int entry = prepared ? ENTRY_ENDS_AUTO : ENTRY_ENDS;
-    const experiment_cell *cell = grid_point(&p->e, data, entry, 0, "acc").cell;
+/* The record of the fit at n/c, which has the two ends of gamma; NULL to the letter, where they
+ * depend on delta. */
+static const json_t *ends_record(const paper *p, int data, int kind) {
+    if (panels[kind].ends < 0)
+        return NULL;
+    const experiment_cell *cell = grid_point(&p->e, data, panels[kind].ends, 0, "acc").cell;
     return cell == NULL ? NULL : cell->record;
 }
 
@@ -111,7 +117,8 @@ static void draw_ends(const chart_panel *panel, const json_t *record) {
 /* The lower end of the axis: the smallest accuracy, ours or published, rounded down to a
  * multiple of 20. An NMI below it is drawn at the lower edge. */
 static double find_axis_start(const paper *p, int data) {
-    static const int entries[] = {ENTRY_FINE, ENTRY_FINE_AUTO, ENTRY_GRID + PAPER_SSC};
+    static const int entries[] = {ENTRY_FINE, ENTRY_FINE_AUTO, ENTRY_GRID + PAPER_SSC,
+                                  ENTRY_LETTER + PAPER_SSC};
     double smallest = paper_number("acc", PAPER_SSC, p->set[data])->mean;
     for (size_t k = 0; k < sizeof entries / sizeof *entries; k++) {
         curve c;
@@ -123,27 +130,25 @@ static double find_axis_start(const paper *p, int data) {
 }
 
 /* NMI is drawn first, so that ACC, from which the axis is chosen, lies over it. */
-static void draw_panel(const paper *p, figure *f, const panel_layout *layout, int data,
-                       bool prepared) {
-    double down = prepared ? NEXT_DOWN : PANEL_DOWN;
+static void draw_panel(const paper *p, figure *f, const panel_layout *layout, int data, int kind) {
+    double down = PANEL_DOWN + kind * NEXT_DOWN;
     chart_panel panel = paper_panel(f, layout, data, down, PANEL_HEIGHT);
-    const json_t *record = ends_record(p, data, prepared);
-    const char *rule = text_of(record, "prepare");
+    const json_t *record = ends_record(p, data, kind);
     panel.x_axis = (chart_axis){1e-6, 1e6, true};
     panel.y_axis = (chart_axis){find_axis_start(p, data), 100, false};
-    draw_ends(&panel, record);
+    if (record != NULL)
+        draw_ends(&panel, record);
     chart_draw_axes(&panel, true);
-    draw_metric(p, &panel, data, prepared, "nmi", paper_orange);
-    draw_metric(p, &panel, data, prepared, "acc", paper_blue);
-    if (!prepared)
+    draw_metric(p, &panel, data, kind, "nmi", paper_orange);
+    draw_metric(p, &panel, data, kind, "acc", paper_blue);
+    if (kind == LETTER)
         paper_draw_set_name(&panel, 26, p->e.data[data].name);
-    else
+    if (kind == PREPARED)
         paper_draw_x_title(&panel, "gamma");
+    const char *rule = kind != PREPARED ? "" : text_of(record, "prepare");
     figure_add_text(f, (figure_point){panel.x, panel.y - 13}, 8, chart_ink_light, ANCHOR_START,
-                    "%s%s", prepared ? "preparation " : "points unchanged",
-                    !prepared         ? ""
-                    : rule[0] == '\0' ? "auto"
-                                      : rule);
+                    "%s%s%s", panels[kind].title, kind == PREPARED ? " " : "",
+                    kind == PREPARED && rule[0] == '\0' ? "auto" : rule);
     if (paper_is_leftmost(layout, data))
         paper_draw_y_title(&panel, "per cent");
 }
@@ -153,15 +158,16 @@ void paper_draw_gamma(const paper *p, figure *f) {
     static const legend_entry legend[] = {
         {"ACC", LEGEND_LINE, paper_blue, 0, false},
         {"NMI", LEGEND_LINE, paper_orange, 0, false},
-        {"published grid", LEGEND_DOT, chart_ink, 0, false},
-        {"published result", LEGEND_LINE, chart_ink_light, 3, false},
+        {"published grid", LEGEND_LINE_DOT, chart_ink, 0, false},
+        {"our extension of it", LEGEND_LINE, chart_ink_light, 3, false},
+        {"published result", LEGEND_LINE, chart_ink_light, 1, false},
         {"fit: no point moves below it", LEGEND_TEXT, chart_ink_light, 0, true},
         {"collapse: points of a component coincide above it", LEGEND_TEXT, chart_ink_light, 0,
          false}};
     panel_layout layout =
-        paper_start_figure(f, "figure1", "Spectral shrunk clustering against gamma", p->e.n_data,
-                           ROW_HEIGHT, sizeof legend / sizeof *legend, legend);
+        paper_start_figure(f, "figure1", "Figure 1. Spectral shrunk clustering against gamma",
+                           p->e.n_data, ROW_HEIGHT, sizeof legend / sizeof *legend, legend);
     for (int i = 0; i < p->e.n_data; i++)
-        for (int prepared = 0; prepared < 2; prepared++)
-            draw_panel(p, f, &layout, i, prepared == 1);
+        for (int kind = 0; kind < N_PANELS; kind++)
+            draw_panel(p, f, &layout, i, kind);
 }

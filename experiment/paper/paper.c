@@ -1,5 +1,6 @@
 #include "experiment/paper/paper.h"
 
+#include "experiment/paper/claims.h"
 #include "experiment/paper/paper_figures.h"
 
 #include <stdlib.h>
@@ -7,12 +8,12 @@
 
 /* The published experiments are an ordinary experiment with a generated plan. p->set maps the data
  * sets of the plan, which are those that were found, to those of the paper. */
-huddle_status paper_run(huddle_context *context, int n_init, paper *p) {
+huddle_status paper_run(huddle_context *context, const paper_protocol *protocol, paper *p) {
     int n_data = 0;
     for (int s = 0; s < PAPER_SETS; s++)
         if (p->found.entry[s] != NULL)
             p->set[n_data++] = s;
-    return experiment_run_plan(context, "paper", paper_plan(&p->found, n_init), &p->e);
+    return experiment_run_plan(context, "paper", paper_plan(&p->found, protocol), &p->e);
 }
 
 /* The plan, to be read or to be run again by huddle experiment. */
@@ -72,6 +73,7 @@ huddle_status paper_write(const paper *p, const char *page) {
     TRY(write_plan(p));
     TRY(experiment_write_csv(&p->e));
     TRY(paper_write_tables(p));
+    TRY(paper_write_claims(p));
     TRY(write_figures(p, svg));
     TRY(paper_write_page(p, svg, page));
 done:

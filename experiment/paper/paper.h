@@ -5,7 +5,9 @@
  *     datasets.c    which of the data sets a folder contains
  *     protocol.c    the published protocol as a plan
  *     paper.c       running it, and writing all files
- *     score_tables.c, gamma_figure.c, convergence_figure.c, paper_page.c   output */
+ *     score_tables.c        cells of the tables, and the tables for people
+ *     claims.c, claims_found.c, claims_output.c      verdicts on what the paper claims
+ *     table_files.c, latex_tables.c, gamma_figure.c, convergence_figure.c, paper_page.c   output */
 #ifndef HUDDLE_EXPERIMENT_PAPER_H
 #define HUDDLE_EXPERIMENT_PAPER_H
 
@@ -19,6 +21,7 @@ typedef struct paper_set {
     const char *name;     /* in tables */
     const char *prefix;   /* of the file's name, in any case */
     const char *contents; /* what to look for if it is missing */
+    int n;                /* points */
 } paper_set;
 
 typedef struct paper_score {
@@ -64,12 +67,30 @@ enum {
     ENTRY_FINE_AUTO,                    /* the same, points prepared by auto */
     ENTRY_ENDS,                         /* ssc at n/c with the two ends of gamma */
     ENTRY_ENDS_AUTO,
-    ENTRY_TRACE, /* ssc at gamma 1 and n/c, by the published iteration and by the default */
-    N_ENTRIES
+    ENTRY_TRACE,      /* ssc to the letter, gamma 1: by the published iteration, by the default */
+    ENTRY_TRACE_OURS, /* ssc with our graphs, gamma n/c: by the same two */
+    ENTRY_PRINTED,    /* ssc to the letter, gamma 1, by the algorithm as printed */
+    ENTRY_FROM_F,     /* ssc to the letter, gamma 1, by the published iteration from G = F */
+    ENTRY_LETTER,     /* + method: over the published grid, to the letter */
+    N_ENTRIES = ENTRY_LETTER + PAPER_METHODS,
+    ENTRY_RELATED = N_ENTRIES /* + k: default of a method that is not in the paper's experiments */
 };
 
-/* The plan for these data sets, with n_init restarts. NULL without memory. */
-json_t *paper_plan(const paper_found *found, int n_init);
+typedef struct paper_protocol {
+    int n_init;   /* restarts of K-means */
+    int n_seeds;  /* every block is run with the seeds 0 .. n_seeds - 1 */
+    bool related; /* methods that are not in the paper's experiments, too */
+} paper_protocol;
+
+/* More rows than this the printed algorithm does not accept, whose matrix is dense. */
+enum { PAPER_PRINTED_ROWS = 5000 };
+
+/* The plan for these data sets. NULL without memory. */
+json_t *paper_plan(const paper_found *found, const paper_protocol *protocol);
+
+/* The methods that are not in the paper's experiments: how many, and their names. */
+int paper_related_count(void);
+const char *paper_related(int k);
 
 /* ---- running and writing (paper.c) ---------------------------------------------------------- */
 
@@ -81,7 +102,7 @@ typedef struct paper {
 } paper;
 
 /* Runs the protocol on the data sets found. */
-huddle_status paper_run(huddle_context *context, int n_init, paper *p);
+huddle_status paper_run(huddle_context *context, const paper_protocol *protocol, paper *p);
 
 /* Writes plan, results, tables, figures and the page to OUT; the page to `page`, unless that is
  * NULL. */
@@ -90,30 +111,54 @@ void paper_free(paper *p);
 
 /* ---- output --------------------------------------------------------------------------------- */
 
-/* Which numbers a table shows: at the grid point that the labels choose, without labels, or, of
- * ssc, over preparations too. */
-typedef enum table_kind { BY_ORACLE, BY_DEFAULT, BY_PREPARATION } table_kind;
+/* Which numbers a table shows: over the published grid with our choices, at the point that the
+ * labels choose; without labels; of ssc, over preparations too; over the published grid to the
+ * letter; or of methods that are not in the paper's experiments, without labels. */
+typedef enum table_kind { BY_ORACLE, BY_DEFAULT, BY_PREPARATION, BY_LETTER, BY_RELATED } table_kind;
 
 /* One cell of a table, in per cent and rounded as shown, so that a reader who subtracts gets the
  * differences shown. */
 typedef struct table_cell {
-    bool missing; /* the fits failed */
-    double ours, mean, std;
-    double published, published_std;
-    char at[128]; /* the grid point */
+    bool missing;                    /* the fits failed */
+    double ours, spread;             /* mean and sample deviation over the seeds */
+    int n_seeds;                     /* spread means nothing for one */
+    double mean, std;                /* of the single restarts */
+    double published, published_std; /* NAN if there is no such number */
+    char at[128];                    /* the grid point, or what the default chose; may be "" */
+    char equal[160];                 /* "sc", if it has found the same clusters; may be "" */
+    const char *refusal;             /* why it is missing, or NULL */
 } table_cell;
 
 table_cell paper_cell(const paper *p, const char *metric, table_kind kind, int method, int data);
 
-/* The largest of our numbers in a column; and the first method of a table, whose last is ssc. */
-double paper_best(const paper *p, const char *metric, table_kind kind, int data);
+/* The methods of a table: the first, the number after the last, and their names. The rows of
+ * BY_RELATED are those of paper_related(). */
 int paper_first_method(table_kind kind);
+int paper_end_method(const paper *p, table_kind kind);
+const char *paper_title(table_kind kind, int method, char *text, size_t size);
 
-/* "ACC" or "NMI". */
+/* The largest of our numbers in a column. */
+double paper_best(const paper *p, const char *metric, table_kind kind, int data);
+
+/* "ACC" or "NMI", and the number of the table in the paper. */
 const char *paper_metric_title(const char *metric);
+int paper_table_number(const char *metric);
+
+/* The blocks that are shown side by side, in their order: the kind, a title, and what must be known
+ * to read it. */
+enum { PAPER_BLOCKS = 3 };
+typedef struct paper_block {
+    table_kind kind;
+    const char *title, *lead;
+} paper_block;
+extern const paper_block paper_blocks[PAPER_BLOCKS];
+extern const char paper_related_lead[], paper_prepared_lead[];
 
 /* acc.* and nmi.* in OUT. */
 huddle_status paper_write_tables(const paper *p);
+
+/* A metric as LaTeX (latex_tables.c). */
+void paper_write_latex(FILE *out, const paper *p, const char *metric);
 
 /* The tables for people. */
 void paper_print(const paper *p, FILE *out);

@@ -1,5 +1,5 @@
 /* The page of the published experiments. */
-#include "experiment/paper/paper.h"
+#include "experiment/paper/claims.h"
 
 #include <math.h>
 
@@ -10,45 +10,61 @@ static json_t *make_columns(const paper *p) {
     return columns;
 }
 
-/* A cell is sorted by its number and shows the difference from the publication; the rest is in its
- * note, which appears on hovering. */
+/* What a number rests on, in one line. */
+static json_t *describe_cell(const table_cell *cell) {
+    char seeds[64] = "", published[64] = "";
+    if (cell->n_seeds > 1)
+        snprintf(seeds, sizeof seeds, "± %.1f over %d seeds; ", cell->spread, cell->n_seeds);
+    if (isfinite(cell->published))
+        snprintf(published, sizeof published, "; paper %.1f ± %.1f (%+.1f)", cell->published,
+                 cell->published_std, cell->ours - cell->published);
+    return json_sprintf("%ssingle starts %.1f ± %.1f%s%s%s%s%s", seeds, cell->mean, cell->std,
+                        published, cell->at[0] == '\0' ? "" : "; at ", cell->at,
+                        cell->equal[0] == '\0' ? "" : "; = ", cell->equal);
+}
+
+/* Only the number is shown, so that the four tables fit beside each other; the rest is in its note,
+ * which appears on hovering. */
 static json_t *make_cell(const paper *p, const char *metric, table_kind kind, int method,
                          int data) {
     table_cell cell = paper_cell(p, metric, kind, method, data);
+    if (cell.missing && cell.refusal != NULL)
+        return json_pack("{s:n, s:s, s:o}", "value", "text", "refused", "note",
+                         page_text(cell.refusal));
     if (cell.missing)
         return json_null();
     return json_pack("{s:f, s:o, s:o, s:b}", "value", cell.ours, "text",
-                     json_sprintf("%.1f (%+.1f)", cell.ours, cell.ours - cell.published), "note",
-                     json_sprintf("single starts %.1f ± %.1f; paper %.1f ± %.1f%s%s", cell.mean,
-                                  cell.std, cell.published, cell.published_std,
-                                  cell.at[0] == '\0' ? "" : "; at ", cell.at),
-                     "strong", cell.ours == paper_best(p, metric, kind, data));
+                     json_sprintf("%.1f", cell.ours), "note", describe_cell(&cell), "strong",
+                     cell.ours == paper_best(p, metric, kind, data));
 }
 
-static json_t *make_row(const paper *p, const char *metric, table_kind kind, int method) {
-    char title[128];
-    json_t *row =
-        json_pack("[s]", experiment_title(&p->e, ENTRY_GRID + method, title, sizeof title));
-    for (int i = 0; i < p->e.n_data; i++)
-        page_append(row, make_cell(p, metric, kind, method, i));
-    return row;
+static json_t *make_rows(const paper *p, const char *metric, table_kind kind) {
+    json_t *rows = json_array();
+    for (int m = paper_first_method(kind); m < paper_end_method(p, kind); m++) {
+        char title[128];
+        json_t *row = json_pack("[s]", paper_title(kind, m, title, sizeof title));
+        for (int i = 0; i < p->e.n_data; i++)
+            page_append(row, make_cell(p, metric, kind, m, i));
+        page_append(rows, row);
+    }
+    return rows;
 }
 
-/* The publication's number, with the standard deviation in its note; the best of a data set is
- * bold, as in our table. */
+/* The publication's number; the best of a data set is bold, as in our tables, which the paper's own
+ * bold numbers not always are. */
 static json_t *published_cell(const paper *p, const char *metric, int method, int data) {
     const paper_score *score = paper_number(metric, method, p->set[data]);
     double best = -1;
     for (int m = 0; m < PAPER_METHODS; m++)
         best = fmax(best, paper_number(metric, m, p->set[data])->mean);
-    return json_pack(
-        "{s:f, s:o, s:o, s:b}", "value", score->mean, "text", json_sprintf("%.1f", score->mean),
-        "note", json_sprintf("± %.1f over restarts", score->std), "strong", score->mean == best);
+    return json_pack("{s:f, s:o, s:b}", "value", score->mean, "text",
+                     json_sprintf("%.1f±%.1f", score->mean, score->std), "strong",
+                     score->mean == best);
 }
 
-static json_t *published_rows(const paper *p, const char *metric, int first) {
+static json_t *published_rows(const paper *p, const char *metric) {
     json_t *rows = json_array();
-    for (int m = first; m < PAPER_METHODS; m++) {
+    for (int m = 0; m < PAPER_METHODS; m++) {
         json_t *row = json_pack("[s]", paper_methods[m]);
         for (int i = 0; i < p->e.n_data; i++)
             page_append(row, published_cell(p, metric, m, i));
@@ -57,29 +73,40 @@ static json_t *published_rows(const paper *p, const char *metric, int first) {
     return rows;
 }
 
-/* One of the three tables of a metric, beside the published one; its lead states what the labels
- * were used for. */
-static void add_table(report_page *page, const paper *p, const char *metric, table_kind kind) {
-    static const char *const leads[] = {
-        ("The restart with the smallest inertia at the grid point that the labels choose, as in "
-         "the paper. In per cent, with the difference from the paper's number in parentheses. "
-         "Hover over a number for the single restarts and the grid point."),
-        ("No option is set and no label is used; only the number of clusters is known. sc, llc and "
-         "ssc refine their labels on the graph. The paper's numbers were tuned with the labels."),
-        "The labels also choose the preparation, and gamma between 0.1 n/c and 10,000 n/c."};
-    static const char *const titles[] = {"published protocol", "defaults",
-                                         "ssc over preparations and gamma"};
-    char id[16], title[64];
-    int first = paper_first_method(kind);
-    json_t *rows = json_array();
-    snprintf(id, sizeof id, "%s%d", metric, (int)kind);
-    snprintf(title, sizeof title, "%s, %s", paper_metric_title(metric), titles[kind]);
-    for (int m = first; m < PAPER_METHODS; m++)
-        page_append(rows, make_row(p, metric, kind, m));
-    page_add(page_section(page, id, title, leads[kind]), "beside",
-             json_pack("{s:[{s:s, s:o, s:o}, {s:s, s:o, s:o}]}", "tables", "title", "Huddle",
-                       "columns", make_columns(p), "rows", rows, "title", "Paper", "columns",
-                       make_columns(p), "rows", published_rows(p, metric, first)));
+static json_t *make_table(const paper *p, const char *title, json_t *rows) {
+    return json_pack("{s:s, s:o, s:o}", "title", title, "columns", make_columns(p), "rows", rows);
+}
+
+/* The three blocks of a metric and the published table. Below them what each block is: the tables
+ * are too narrow for it. */
+static void add_blocks(report_page *page, const paper *p, const char *metric) {
+    static const char how[] =
+        "In per cent; the best of a column is bold. Hover over a number for the deviation over the "
+        "seeds, the single restarts, the paper's number and the difference, the grid point, and "
+        "the method that has found the same clusters.";
+    char title[64], lead[2048] = "";
+    json_t *tables = json_array();
+    snprintf(title, sizeof title, "Table %d: %s", paper_table_number(metric),
+             paper_metric_title(metric));
+    bool is_first = paper_table_number(metric) == 1;
+    append_text(lead, sizeof lead, "%s", is_first ? how : "As Table 1.");
+    for (int b = 0; b < PAPER_BLOCKS; b++) {
+        if (is_first)
+            append_text(lead, sizeof lead, " %s: %s", paper_blocks[b].title, paper_blocks[b].lead);
+        page_append(tables, make_table(p, paper_blocks[b].title,
+                                       make_rows(p, metric, paper_blocks[b].kind)));
+    }
+    page_append(tables, make_table(p, "the paper", published_rows(p, metric)));
+    page_add(page_section(page, metric, title, lead), "beside",
+             json_pack("{s:o}", "tables", tables));
+}
+
+/* Both metrics of what has no counterpart in the paper. */
+static void add_others(report_page *page, const paper *p, table_kind kind, const char *id,
+                       const char *title, const char *lead) {
+    page_add(page_section(page, id, title, lead), "beside",
+             json_pack("{s:[o, o]}", "tables", make_table(p, "ACC", make_rows(p, "acc", kind)),
+                       make_table(p, "NMI", make_rows(p, "nmi", kind))));
 }
 
 /* On how many data sets ssc reaches the published result, by the numbers as shown. */
@@ -125,13 +152,18 @@ static void add_notes(report_page *page, const paper *p) {
 /* The SVG is embedded as text; its ids were made unique by figure_render(). */
 static void add_figures(report_page *page, char *const svg[2]) {
     static const char gamma[] =
-        "Below the mark \"fit\" no point moves; above \"collapse\" all points of a component of "
+        "Thick lines with circles are the five values of the published grid, to the letter with "
         "the "
-        "graph coincide. Two values of the published grid lie where gamma has no effect.";
+        "best delta of each; thin dashed ones are our finer grid. Below the mark \"fit\" no point "
+        "moves; above \"collapse\" all points of a "
+        "component of the graph coincide. Two values of the published grid lie where gamma has no "
+        "effect.";
     static const char convergence[] =
-        "The objective of the shrinking, over unordered pairs: above as it is, at gamma = 1 as in "
-        "the paper, below relative to the smallest value of both solvers. Dashed: every step of "
-        "the published iteration, from a random start; solid: the best so far of the default, "
+        "The objective of the shrinking, over unordered pairs: above as it is, at gamma = 1 and to "
+        "the letter as in the paper; below it relative to the lower bound of the optimum that the "
+        "default solver certifies, and the same at n/c with our graphs. Dashed: every step, from "
+        "a random start, of the iteration that the paper derives and of the algorithm that it "
+        "lists, whose first steps may lie above the panel; solid: the best so far of the default, "
         "from the embedding.";
     page_add(page_section(page, "gamma", "Figure 1: gamma", gamma), "figure",
              json_pack("{s:s, s:s}", "svg", svg[0], "caption", ""));
@@ -144,12 +176,16 @@ static void add_figures(report_page *page, char *const svg[2]) {
 huddle_status paper_write_page(const paper *p, char *const svg[2], const char *file) {
     report_page *page =
         page_new("The published experiments, repeated",
-                 "nine methods over the published grids, and their defaults, which use no labels");
+                 "nine methods over the published grids, to the letter and with our choices, and "
+                 "their defaults, which use no labels");
     add_summary(page, p);
-    for (int kind = BY_ORACLE; kind <= BY_PREPARATION; kind++) {
-        add_table(page, p, "acc", (table_kind)kind);
-        add_table(page, p, "nmi", (table_kind)kind);
-    }
+    add_blocks(page, p, "acc");
+    add_blocks(page, p, "nmi");
+    add_others(page, p, BY_PREPARATION, "prepared", "ssc over preparations and gamma",
+               paper_prepared_lead);
+    if (paper_end_method(p, BY_RELATED) > 0)
+        add_others(page, p, BY_RELATED, "related", "Related work", paper_related_lead);
+    paper_add_claims(page, p);
     add_figures(page, svg);
     add_notes(page, p);
     add_oracle_section(page, &p->e);

@@ -1,4 +1,4 @@
-/* The published numbers, from tables 2 and 3 of the paper: means and standard deviations in per
+/* The published numbers, from tables 1 and 2 of the paper: means and standard deviations in per
  * cent, one line for each method in the order of paper_methods, one column for each data set in the
  * order of paper_sets. */
 #include "experiment/paper/paper.h"
@@ -8,14 +8,14 @@
 /* The prefix is what file names begin with, in any case: MSRA50 is found under every name that
  * begins with MSRA. */
 const paper_set paper_sets[PAPER_SETS] = {
-    {"AR", "AR", "840 faces of 120 people"},
-    {"JAFFE", "JAFFE", "213 faces of 10 people, 26 x 26"},
-    {"ORL", "ORL", "400 faces of 40 people, 32 x 32"},
-    {"UMIST", "UMIST", "564 or 575 faces of 20 people"},
-    {"BinAlpha", "BinAlpha", "30 images of each of the 26 letters, 20 x 16"},
-    {"MSRA50", "MSRA", "1799 faces of 12 people, 32 x 32"},
-    {"YaleB", "YaleB", "2414 faces of 38 people, 32 x 32"},
-    {"USPS", "USPS", "9298 digits, 16 x 16"},
+    {"AR", "AR", "840 faces of 120 people", 840},
+    {"JAFFE", "JAFFE", "213 faces of 10 people, 26 x 26", 213},
+    {"ORL", "ORL", "400 faces of 40 people, 32 x 32", 400},
+    {"UMIST", "UMIST", "564 or 575 faces of 20 people", 564},
+    {"BinAlpha", "BinAlpha", "30 images of each of the 26 letters, 20 x 16", 780},
+    {"MSRA50", "MSRA", "1799 faces of 12 people, 32 x 32", 1799},
+    {"YaleB", "YaleB", "2414 faces of 38 people, 32 x 32", 2414},
+    {"USPS", "USPS", "9298 digits, 16 x 16", 9298},
 };
 
 const char *const paper_methods[PAPER_METHODS] = {

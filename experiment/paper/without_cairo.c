@@ -8,8 +8,8 @@ static huddle_status fail_without_cairo(void) {
 }
 
 /* Before anything is computed, not when the figures are drawn at the end. */
-huddle_status paper_run(huddle_context *context, int n_init, paper *p) {
-    (void)context, (void)n_init, (void)p;
+huddle_status paper_run(huddle_context *context, const paper_protocol *protocol, paper *p) {
+    (void)context, (void)protocol, (void)p;
     return fail_without_cairo();
 }
 

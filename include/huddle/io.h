@@ -163,7 +163,7 @@ typedef struct huddle_read_options {
     int64_t per_class;   /* keep only the first so many points of each class; 0 = all */
     int64_t n;           /* generators: points, 0 = 1000 */
     double noise;        /* generators: HUDDLE_AUTO = the default of the generator */
-    uint64_t seed;       /* generators */
+    uint64_t seed;       /* generators, and draw */
     const double *shift; /* with n_shift features: round columns of doubles relative to this, or
                             to 0 if it is NULL, as the points of a model were: take both from
                             huddle_model_shift() */
@@ -198,6 +198,8 @@ typedef struct huddle_read_options {
                             Of values beyond float, which are refused otherwise, the points have
                             the largest float.
                             HUDDLE_UNSUPPORTED if the context's engine distributes rows. */
+    bool draw;           /* the per_class points of each class are drawn at random, by seed, and
+                            stay in their order */
 } huddle_read_options;
 
 /* Reads `source`: a file, a folder, "digits" or a generator's name (to read a file of that

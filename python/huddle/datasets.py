@@ -43,7 +43,7 @@ class _ReadOptions(Structure):
                 ("shift", POINTER(c_double)), ("n_shift", c_int64),
                 ("missing", c_char_p), ("encode", c_bool), ("x_by_name", c_bool),
                 ("header", c_char_p), ("copy", c_bool), ("gray", c_bool), ("image", c_char_p),
-                ("hints_as_flags", c_bool), ("exact", c_bool)]
+                ("hints_as_flags", c_bool), ("exact", c_bool), ("draw", c_bool)]
 
 
 @functools.lru_cache(maxsize=None)

@@ -1,11 +1,15 @@
-/* Keeping some classes, and the first so many samples of each. */
+/* Keeping some classes, and some samples of each: the first ones, or random ones. */
 #include "base/check.h"
 #include "base/context.h"
+#include "base/rng.h"
 #include "io/formats.h"
 #include "io/number.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* Stream of the samples that are drawn. */
+enum { DRAW_STREAM = 0xd4a3 };
 
 /* Marks the class of that text or, if the classes are numbers, those in the range
  * "first-last". The text comes first: a class may be called "1-2". */
@@ -60,13 +64,20 @@ done:
 }
 
 /* Samples to keep, in their order; counts[k] of class k. The first ones of each class are
- * kept, not a random choice, so that the selection is reproducible without a seed. */
-static int64_t choose_rows(const huddle_data *data, const bool *kept, int64_t per_class,
-                           int64_t *counts, int64_t *index) {
-    int64_t count = 0;
+ * kept, so that the selection is reproducible without a seed, or, with draw, random ones: a sample
+ * is kept with the probability that the rest of its class must be. */
+static int64_t choose_rows(const huddle_data *data, const huddle_read_options *options,
+                           const bool *kept, int64_t *counts, int64_t *rest, int64_t *index) {
+    hd_rng rng = hd_rng_stream(options->seed, DRAW_STREAM);
+    int64_t count = 0, per_class = options->per_class;
+    for (int64_t i = 0; i < data->points.n; i++)
+        rest[data->labels[i]]++;
     for (int64_t i = 0; i < data->points.n; i++) {
         int32_t k = data->labels[i];
         if (!kept[k] || (per_class > 0 && counts[k] == per_class))
+            continue;
+        if (options->draw && per_class > 0 &&
+            hd_rng_uniform(&rng) * (double)rest[k]-- >= (double)(per_class - counts[k]))
             continue;
         counts[k]++;
         index[count++] = i;
@@ -119,7 +130,7 @@ huddle_status hd_io_data_select(huddle_context *context, const huddle_read_optio
                                 huddle_data *data) {
     huddle_status status = HUDDLE_OK;
     bool *kept = NULL;
-    int64_t *counts = NULL, *index = NULL;
+    int64_t *counts = NULL, *rest = NULL, *index = NULL;
     int32_t *rank = NULL;
     huddle_points points = {0};
     if (options->classes == NULL && options->per_class == 0)
@@ -131,13 +142,14 @@ huddle_status hd_io_data_select(huddle_context *context, const huddle_read_optio
     ALLOC_ZERO(kept, data->n_classes);
     /* counts is filled by choose_rows() and only used for the warning. */
     ALLOC_ZERO(counts, data->n_classes);
+    ALLOC_ZERO(rest, data->n_classes);
     ALLOC_ZERO(rank, data->n_classes);
     ALLOC(index, data->points.n);
     if (options->classes == NULL)
         memset(kept, 1, (size_t)data->n_classes * sizeof *kept);
     else
         TRY(mark_classes(data, options->classes, kept));
-    int64_t count = choose_rows(data, kept, options->per_class, counts, index);
+    int64_t count = choose_rows(data, options, kept, counts, rest, index);
     warn_of_few(context, data, kept, counts, options->per_class);
     TRY(hd_io_exact_take(data, index, count));
     /* The points are copied before the old ones are freed. */
@@ -155,6 +167,6 @@ huddle_status hd_io_data_select(huddle_context *context, const huddle_read_optio
     for (int64_t i = 0; i < count; i++)
         data->labels[i] = rank[data->labels[index[i]]];
 done:
-    FREE(kept, counts, index, rank);
+    FREE(kept, counts, rest, index, rank);
     return status;
 }

@@ -9,12 +9,14 @@ typedef struct lda_options {
     hd_step_common common;
     huddle_prepare_options prepare;
     hd_method_reduce_options reduce;
+    hd_method_lda_options lda;
     huddle_kmeans_options kmeans;
 } lda_options;
 
 static const hd_method_section sections[] = {
     {huddle_prepare_options_table, offsetof(lda_options, prepare), NULL},
     {hd_method_reduce_table, offsetof(lda_options, reduce), NULL},
+    {hd_method_lda_table, offsetof(lda_options, lda), NULL},
     {huddle_kmeans_options_table, offsetof(lda_options, kmeans), NULL},
     {0}};
 
@@ -29,7 +31,7 @@ static huddle_status cluster(hd_method_run *run, void *argument, int32_t n_clust
     const lda_step *step = argument;
     huddle_kmeans_options kmeans =
         hd_method_kmeans_options(run, &step->options->kmeans, n_clusters);
-    return hd_method_lda_cluster(run, &step->start, &kmeans);
+    return hd_method_lda_cluster(run, &step->start, &step->options->lda, &kmeans);
 }
 
 static huddle_status fit_lda_kmeans(hd_method_run *run, const void *options) {

@@ -9,11 +9,13 @@
 typedef struct lda_sc_options {
     hd_spectral_options spectral;
     hd_method_reduce_options reduce;
+    hd_method_lda_options lda;
 } lda_sc_options;
 
 static const hd_method_section sections[] = {
     HD_METHOD_FEATURE_SECTIONS,
     {hd_method_reduce_table, offsetof(lda_sc_options, reduce), NULL},
+    {hd_method_lda_table, offsetof(lda_sc_options, lda), NULL},
     {huddle_kmeans_options_table, offsetof(lda_sc_options, spectral.kmeans),
      hd_method_kmeans_names},
     {0}};
@@ -21,6 +23,7 @@ static const hd_method_section sections[] = {
 /* The argument of cluster(); start is shared by all numbers of clusters. */
 typedef struct lda_sc_step {
     hd_spectral_options options;
+    hd_method_lda_options lda;
     hd_method_lda_start start;
 } lda_sc_step;
 
@@ -33,7 +36,7 @@ static huddle_status cluster(hd_method_run *run, void *argument, int32_t n_clust
     hd_method_run own = *run;
     own.key = (hd_cache_key){.cache = NULL};
     own.n_clusters = (huddle_range){n_clusters, n_clusters};
-    TRY(hd_method_lda_cluster(&own, &step->start, &kmeans));
+    TRY(hd_method_lda_cluster(&own, &step->start, &step->lda, &kmeans));
     TRY(hd_method_embed_points(&own, &step->options));
     TRY(hd_method_cluster_rows(&own, &step->options, n_clusters));
 done:
@@ -45,7 +48,7 @@ done:
 static huddle_status fit_lda_sc(hd_method_run *run, const void *options) {
     huddle_status status = HUDDLE_OK;
     const lda_sc_options *o = options;
-    lda_sc_step step = {.options = o->spectral};
+    lda_sc_step step = {.options = o->spectral, .lda = o->lda};
     hd_method_clustering how = {.cluster = cluster,
                                 .argument = &step,
                                 .points = &step.start.points,

@@ -13,6 +13,7 @@
 
 #include "base/blas.h"
 #include "base/check.h"
+#include "base/options.h"
 #include "base/slabs.h"
 #include "decide/eigengap.h"
 #include "methods/reduce.h"
@@ -36,22 +37,42 @@ static const double level_trace = 1e-10;
 
 enum { MAX_ROUNDS = 50 };
 
-/* Added to the diagonal of S_t, relative to its mean eigenvalue. Without it, components of tiny
- * variance would become the directions that separate best, because mu divides by that variance. */
-static const double ridge = 1e-3;
+/* Without a ridge, components of tiny variance would become the directions that separate best,
+ * because mu divides by that variance. */
+const huddle_option *hd_method_lda_table(void) {
+    static const char *const names[] = {"best", "all", NULL};
+    static const huddle_option table[] = {
+        HD_REAL(hd_method_lda_options, ridge, "1e-3", 0, 1e9,
+                "added to the diagonal of the total scatter, in units of its mean eigenvalue"),
+        HD_CHOICE(hd_method_lda_options, alternate, "best", names,
+                  "which restarts of K-means are continued by the alternation: the best one, or "
+                  "all, of which the one with the largest trace is kept"),
+        {0}};
+    return table;
+}
 
 typedef struct lda {
     const huddle_points *y; /* n x m */
     int64_t n, m;
     int32_t c;
-    double *mean;   /* m */
-    double *factor; /* m x m, lower: S_t = factor factor' */
-    double *b;      /* m x c */
-    huddle_dense p; /* m x r */
-    double *best_p; /* of the best round */
+    double ridge;
+    double *mean;      /* m */
+    double *factor;    /* m x m, lower: S_t = factor factor' */
+    double *b;         /* m x c */
+    huddle_dense p;    /* m x r */
+    int64_t first_r;   /* columns of the first P */
+    double *best_p;    /* of the best round */
+    double best_trace; /* of the last alternation */
     int64_t best_r;
     int32_t *best_labels;
 } lda;
+
+/* The ends of all alternations, for the caller who wants to keep them. */
+typedef struct lda_ends {
+    int32_t count, best;
+    int32_t *labels;  /* count x n */
+    double *inertias; /* of the last K-means of each */
+} lda_ends;
 
 /* The points are moved, not copied: they may be the largest array of the fit. */
 huddle_status hd_method_lda_begin(hd_method_run *run, const huddle_prepare_options *prepare,
@@ -91,7 +112,7 @@ static huddle_status factor_total(huddle_context *context, lda *l, bool *flat) {
     *flat = !(trace > 0);
     for (int64_t j = 0; j < l->m; j++)
         /* trace / m is the mean eigenvalue. */
-        l->factor[j * l->m + j] += ridge * trace / (double)l->m;
+        l->factor[j * l->m + j] += l->ridge * trace / (double)l->m;
     if (!*flat && LAPACKE_dpotrf(LAPACK_ROW_MAJOR, 'L', (int)l->m, l->factor, (int)l->m) != 0)
         FAIL(HUDDLE_NUMERIC, "the total scatter of %lld components cannot be factored",
              (long long)l->m);
@@ -290,31 +311,109 @@ done:
     return status;
 }
 
-/* K-means on the first principal components, then rounds until the labels no longer change. With
- * one cluster, or if all points are equal, there is nothing to discriminate. */
-static huddle_status alternate_steps(huddle_context *context, lda *l,
-                                     const huddle_kmeans_options *kmeans, lda_round *now,
-                                     huddle_alternation_info *alternation) {
+/* The start: the first principal components, in the coordinates of which P is the identity. */
+static huddle_status set_first_directions(lda *l) {
     huddle_status status = HUDDLE_OK;
-    double best = -INFINITY;
-    bool flat, is_unchanged = false;
-    TRY(factor_total(context, l, &flat));
-    TRY(project_points(context, l, &now->points));
-    TRY(hd_step_kmeans(context, &now->points, kmeans, &now->rows, &now->clusters));
-    /* hd_method_lda_cluster() uses the best round, so that one must exist. */
-    if (flat || l->c == 1) {
-        keep_round(l, now);
-        goto done;
-    }
-    TRY(record_round(context, l, now, alternation, &best));
+    int64_t r = l->first_r;
+    huddle_dense_free(&l->p);
+    TRY(huddle_dense_new(l->m, r, &l->p));
+    for (int64_t k = 0; k < r; k++)
+        l->p.values[k * r + k] = 1;
+done:
+    return status;
+}
+
+/* Rounds from the present labels until they no longer change. */
+static huddle_status alternate_from(huddle_context *context, lda *l,
+                                    const huddle_kmeans_options *kmeans, lda_round *now,
+                                    huddle_alternation_info *alternation) {
+    huddle_status status = HUDDLE_OK;
+    bool is_unchanged = false;
+    l->best_trace = -INFINITY;
+    TRY(record_round(context, l, now, alternation, &l->best_trace));
     for (int round = 0; round < MAX_ROUNDS && !is_unchanged; round++) {
         TRY(hd_progress(context, "lda", round, MAX_ROUNDS));
         TRY(next_round(context, l, kmeans, now, &is_unchanged));
-        TRY(record_round(context, l, now, alternation, &best));
+        TRY(record_round(context, l, now, alternation, &l->best_trace));
     }
     alternation->stop = is_unchanged ? HUDDLE_STOP_CONVERGED : HUDDLE_STOP_MAX_ITER;
 done:
     return status;
+}
+
+/* The alternation from the labels of a restart of the first K-means. */
+static huddle_status alternate_restart(huddle_context *context, lda *l,
+                                       const huddle_kmeans_options *kmeans, const int32_t *labels,
+                                       lda_round *now, huddle_alternation_info *alternation) {
+    huddle_status status = HUDDLE_OK;
+    hd_fit_alternation_reset(alternation);
+    TRY(set_first_directions(l));
+    memcpy(now->clusters.labels, labels, (size_t)l->n * sizeof *labels);
+    TRY(alternate_from(context, l, kmeans, now, alternation));
+done:
+    return status;
+}
+
+/* An alternation from every restart. The best one is run again, as its rounds are not kept: less
+ * than a restart more. */
+static huddle_status alternate_all(huddle_context *context, lda *l,
+                                   const huddle_kmeans_options *kmeans, lda_round *now,
+                                   huddle_alternation_info *alternation, lda_ends *ends) {
+    huddle_status status = HUDDLE_OK;
+    double best = -INFINITY;
+    int32_t *starts = now->clusters.kmeans.start_labels;
+    now->clusters.kmeans.start_labels = NULL; /* rounds free those of the K-means before */
+    if (starts == NULL)
+        FAIL(HUDDLE_UNSUPPORTED, "alternate = all needs all rows in one process");
+    ends->count = now->clusters.kmeans.n_restarts;
+    ALLOC(ends->labels, ends->count * l->n);
+    ALLOC(ends->inertias, ends->count);
+    for (int32_t k = 0; k < ends->count; k++) {
+        TRY(alternate_restart(context, l, kmeans, starts + k * l->n, now, alternation));
+        memcpy(ends->labels + k * l->n, l->best_labels, (size_t)l->n * sizeof *l->best_labels);
+        ends->inertias[k] = now->clusters.kmeans.inertia;
+        ends->best = l->best_trace > best ? k : ends->best;
+        best = fmax(best, l->best_trace);
+    }
+    TRY(alternate_restart(context, l, kmeans, starts + ends->best * l->n, now, alternation));
+done:
+    huddle_free(starts);
+    return status;
+}
+
+/* K-means on the first principal components, then the alternation from its labels. With one
+ * cluster, or if all points are equal, there is nothing to discriminate. */
+static huddle_status alternate_steps(huddle_context *context, lda *l,
+                                     const huddle_kmeans_options *kmeans, bool all, lda_round *now,
+                                     huddle_alternation_info *alternation, lda_ends *ends) {
+    huddle_status status = HUDDLE_OK;
+    huddle_kmeans_options first = *kmeans;
+    bool flat;
+    first.keep_starts = all;
+    TRY(set_first_directions(l));
+    TRY(factor_total(context, l, &flat));
+    TRY(project_points(context, l, &now->points));
+    TRY(hd_step_kmeans(context, &now->points, &first, &now->rows, &now->clusters));
+    /* hd_method_lda_cluster() uses the best round, so that one must exist. */
+    if (flat || l->c == 1)
+        keep_round(l, now);
+    else if (all)
+        TRY(alternate_all(context, l, kmeans, now, alternation, ends));
+    else
+        TRY(alternate_from(context, l, kmeans, now, alternation));
+done:
+    return status;
+}
+
+/* The labels of all alternations in the place of those of the last K-means, which is but one. */
+static void keep_ends(lda_ends *ends, huddle_kmeans_info *info) {
+    FREE(info->start_labels, info->inertias);
+    ends->inertias[ends->best] = info->inertia;
+    info->n_restarts = ends->count;
+    info->best = ends->best;
+    info->start_labels = ends->labels;
+    info->inertias = ends->inertias;
+    *ends = (lda_ends){0};
 }
 
 /* Clusters of the best P, on points mapped exactly as new points will be (set_reduction() rounds
@@ -342,36 +441,42 @@ done:
 }
 
 /* The labels of the restarts are kept only in the last K-means, whose clusters are those of the
- * fit. fit->clusters.alternation receives the trace of every round. */
+ * fit, or those of all alternations. fit->clusters.alternation receives the trace of every round.
+ */
 huddle_status hd_method_lda_cluster(const hd_method_run *run, const hd_method_lda_start *start,
+                                    const hd_method_lda_options *options,
                                     const huddle_kmeans_options *kmeans) {
     huddle_status status = HUDDLE_OK;
     huddle_context *context = run->context;
     int64_t m = start->points.d, max_dim = kmeans->n_clusters - 1;
-    lda l = {.y = &start->points, .n = start->points.n, .m = m, .c = kmeans->n_clusters};
+    lda l = {.y = &start->points,
+             .n = start->points.n,
+             .m = m,
+             .c = kmeans->n_clusters,
+             .ridge = options->ridge};
     lda_round now = {.rows = {.n = start->points.n}};
+    lda_ends ends = {0};
     huddle_alternation_info *alternation = &run->fit->clusters.alternation;
     huddle_kmeans_options search = *kmeans;
     /* S_b has rank c - 1 at most, so no round has more directions than this. */
-    int64_t r = max_dim < 1 ? 1 : max_dim < m ? max_dim : m;
+    l.first_r = max_dim < 1 ? 1 : max_dim < m ? max_dim : m;
     search.keep_starts = false;
     hd_fit_alternation_reset(alternation);
     TRY(hd_blas_reserve(context));
     TRY(huddle_points_fetch(&start->points));
     ALLOC(l.b, m * l.c);
-    ALLOC(l.best_p, m * r);
+    ALLOC(l.best_p, m * l.first_r);
     ALLOC(l.best_labels, l.n);
-    TRY(huddle_dense_new(m, r, &l.p));
-    /* The start: the first r principal components, in the coordinates of which P is the
-     * identity. */
-    for (int64_t k = 0; k < r; k++)
-        l.p.values[k * r + k] = 1;
-    TRY_STAGE(context, HD_STAGE_KMEANS, alternate_steps(context, &l, &search, &now, alternation));
+    TRY_STAGE(context, HD_STAGE_KMEANS,
+              alternate_steps(context, &l, &search, strcmp(options->alternate, "all") == 0, &now,
+                              alternation, &ends));
     TRY(cluster_best(run, start, &l, kmeans));
+    if (ends.count > 0 && kmeans->keep_starts)
+        keep_ends(&ends, &run->fit->clusters.kmeans);
 done:
     hd_fit_clusters_free(&now.clusters);
     huddle_points_free(&now.points);
-    FREE(l.mean, l.factor, l.b, l.best_p, l.best_labels);
+    FREE(l.mean, l.factor, l.b, l.best_p, l.best_labels, ends.labels, ends.inertias);
     huddle_dense_free(&l.p);
     return status;
 }

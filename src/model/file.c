@@ -18,9 +18,10 @@
 #include <string.h>
 
 /* Options that files of version 4 of Huddle 0.3 do not have; their defaults are what 0.3 did. */
-static const char *const later_options[] = {"preset",         "delta",        "duplicates",
-                                            "shrink_delta",   "shrink_start", "shrink_tol",
-                                            "shrink_epsilon", "view_weights", NULL};
+static const char *const later_options[] = {
+    "preset",     "delta",          "duplicates",   "shrink_delta", "shrink_start",
+    "shrink_tol", "shrink_epsilon", "view_weights", "ridge",        "alternate",
+    NULL};
 
 /* Values of options that have another name since Huddle 0.3. */
 static const struct {

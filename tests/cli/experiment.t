@@ -145,7 +145,7 @@ One JSON object for programs.
   > import json, sys
   > r = json.load(sys.stdin)
   > print(r["cells"], r["computed"], r["found"], r["failed"], len(r["oracle"]), sorted(r["oracle"][0]["acc"]))'
-  24 0 24 0 6 ['at', 'best', 'mean', 'std']
+  24 0 24 0 6 ['at', 'best', 'mean', 'seeds', 'spread', 'std']
 
 Without labels there are no scores, but n_clusters can be given.
 

@@ -63,7 +63,7 @@ def paper():
         os.mkdir(data)
         for name, kind in (("ORL", "blobs"), ("JAFFE", "moons")):
             subprocess.run([HUDDLE, "generate", kind, "--n", "60", "-q", "-o", f"{data}/{name}.csv"], check=True)
-        subprocess.run([HUDDLE, "paper", data, "-o", out, "--n-init", "2", "-q"], check=True, capture_output=True)
+        subprocess.run([HUDDLE, "paper", data, "-o", out, "--n-init", "2", "--seeds", "2", "--related", "-q"], check=True, capture_output=True)
     return os.path.join(out, "index.html")
 
 
@@ -144,17 +144,40 @@ class TablesTest(BrowserTest):
 
     def test_tables_are_side_by_side(self):
         self.open(paper())
-        boxes = self.js("[...document.querySelectorAll('#acc0 table')].map((t) => { const r = t.getBoundingClientRect(); return [r.left, r.right, r.top]; })")
-        self.assertEqual(len(boxes), 2)
-        self.assertLess(boxes[0][1], boxes[1][0])
-        self.assertEqual(boxes[0][2], boxes[1][2])
-        ours, theirs = self.js("[...document.querySelectorAll('#acc0 table')].map((t) => [...t.querySelectorAll('tbody tr')].map((r) => [...r.children].map((c) => c.textContent)))")
-        self.assertEqual(len(ours), 9)
-        for mine, published in zip(ours, theirs):
-            self.assertEqual(mine[0].split()[0], published[0])
-            for number, other in zip(mine[1:], published[1:]):
-                value, difference = number.rstrip(")").split(" (")
-                self.assertAlmostEqual(float(value) - float(difference), float(other), places=5)
+        boxes = self.js("[...document.querySelectorAll('#acc table')].map((t) => { const r = t.getBoundingClientRect(); return [r.left, r.right, r.top]; })")
+        self.assertEqual(len(boxes), 4)
+        for left, right in (boxes[:2], boxes[2:]):
+            self.assertLess(left[1], right[0])
+            self.assertEqual(left[2], right[2])
+        *blocks, theirs = self.js("[...document.querySelectorAll('#acc table')].map((t) => [...t.querySelectorAll('tbody tr')].map((r) => [...r.children].map((c) => c.textContent)))")
+        for ours in blocks:
+            self.assertEqual(len(ours), 9)
+            for mine, published in zip(ours, theirs):
+                self.assertEqual(mine[0].split()[0], published[0])
+                for number, other in zip(mine[1:], published[1:]):
+                    self.assertRegex(number, r"^[0-9]+[.][0-9]$")
+                    self.assertRegex(other, r"^[0-9]+[.][0-9]±[0-9][.][0-9]$")
+
+    def test_claims_have_verdicts(self):
+        self.open(paper())
+        tables = self.js("""[...document.querySelectorAll('#claims table')].map((t) => [...t.querySelectorAll('tbody tr')].map(
+            (r) => [...r.children].map((c) => [c.textContent, c.dataset.tip || '', c.querySelector('b') !== null])))""")
+        self.assertEqual([len(rows) for rows in tables], [7, 8])
+        for claim, published, *ours in tables[0]:
+            self.assertGreater(len(claim[1]), 10)
+            self.assertRegex(published[0], "^(holds|contradicted by its own tables), [0-9]+ of [0-9]+$")
+            for verdict, exceptions, bold in ours:
+                self.assertRegex(verdict, "^(confirmed|not reproduced), [0-9]+ of [0-9]+$")
+                self.assertEqual(bold, verdict.startswith("not"))
+                self.assertEqual(bold, exceptions.startswith("Exceptions: "))
+
+    def test_related_work_is_shown(self):
+        self.open(paper())
+        names = self.js("[...document.querySelectorAll('#related table')].map((t) => [...t.querySelectorAll('tbody tr')].map((r) => r.children[0].textContent))")
+        self.assertEqual(len(names), 2)
+        self.assertEqual(names[0], names[1])
+        self.assertIn("ncut", names[0])
+        self.assertNotIn("ssc", names[0])
 
     def test_figures_follow_the_theme(self):
         look = """[...document.querySelectorAll('.figure svg')].map((s) => getComputedStyle(s.querySelector('rect')).fill)"""

@@ -115,11 +115,12 @@ static inline const char *new_folder(const char *name) {
  * with records, but without the traces. */
 static inline void make_paper(paper *p, const char *output) {
     static const int sets[] = {2, 7};
+    const paper_protocol protocol = {.n_init = 1, .n_seeds = 2, .related = true};
     *p = (paper){.e = {.output = output}, .set = {2, 7}};
     for (int k = 0; k < 2; k++)
         p->found.entry[sets[k]] = json_pack("{s:s, s:s, s:i}", "name", paper_sets[sets[k]].name,
                                             "source", "blobs", "n", 20 + k);
-    assert_ok(experiment_open_plan(NULL, "paper", paper_plan(&p->found, 1), &p->e));
+    assert_ok(experiment_open_plan(NULL, "paper", paper_plan(&p->found, &protocol), &p->e));
     assert_ok(experiment_list_cells(&p->e));
     make_records(&p->e);
 }

@@ -140,6 +140,24 @@ static void cells_are_listed_with_their_settings(void **state) {
     experiment_free(&e);
 }
 
+/* An entry may name some of the plan's seeds; the order of cells stays. */
+static void entries_can_leave_out_seeds(void **state) {
+    (void)state;
+    static const char *const text =
+        "{\"data\": [\"moons\"], \"seeds\": [5, 0, 7], \"methods\": [\"kmeans\","
+        " {\"method\": \"kmeans\", \"seeds\": [7, 5], \"grid\": {\"max_iter\": [1, 2]}}]}";
+    static const int entries[] = {0, 1, 1, 0, 0, 1, 1}, seeds[] = {5, 5, 5, 0, 7, 7, 7};
+    experiment e = {.output = "unused"};
+    assert_ok(experiment_open_plan(NULL, "plan.json", parse(text), &e));
+    assert_ok(experiment_list_cells(&e));
+    assert_int_equal(e.n_cells, 7);
+    for (int i = 0; i < 7; i++) {
+        assert_int_equal(e.cells[i].entry, entries[i]);
+        assert_int_equal(e.cells[i].seed, seeds[i]);
+    }
+    experiment_free(&e);
+}
+
 static void mistakes_are_reported_with_their_place(void **state) {
     (void)state;
     static const struct {
@@ -155,7 +173,16 @@ static void mistakes_are_reported_with_their_place(void **state) {
         {"{\"data\": [{\"source\": \"moons\", \"noise\": -1}], \"methods\": [\"sc\"]}",
          "p.json: data[0]: noise must be a number of at least 0"},
         {"{\"data\": [{\"source\": \"moons\", \"encode\": 1}], \"methods\": [\"sc\"]}",
-         "p.json: data[0]: encode must be true or false"}};
+         "p.json: data[0]: encode must be true or false"},
+        {"{\"data\": [{\"source\": \"moons\", \"draw\": 3}], \"methods\": [\"sc\"]}",
+         "p.json: data[0]: draw must be true or false"},
+        {"{\"data\": [\"moons\"], \"methods\": [{\"method\": \"sc\", \"optional\": 1}]}",
+         "p.json: methods[0]: optional must be true or false"},
+        {"{\"data\": [\"moons\"], \"seeds\": [1, 2], \"methods\": [\"sc\","
+         " {\"method\": \"sc\", \"seeds\": [1, 3]}]}",
+         "p.json: methods[1].seeds: must be a list of seeds of the plan"},
+        {"{\"data\": [\"moons\"], \"methods\": [{\"method\": \"sc\", \"seeds\": []}]}",
+         "p.json: methods[0].seeds: must be a list of seeds of the plan"}};
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
         experiment e = {.output = "unused"};
         assert_refused(experiment_open_plan(NULL, "p.json", parse(mistakes[i].plan), &e),
@@ -298,6 +325,45 @@ static void failed_cells_are_counted(void **state) {
     free(output);
 }
 
+/* Fits of an optional entry may fail: their messages are kept, and the run is complete. */
+static void optional_cells_may_fail(void **state) {
+    (void)state;
+    static const char plan[] =
+        "{\"data\": [{\"source\": \"blobs\", \"n\": 30}],"
+        " \"methods\": [\"kmeans\", {\"method\": \"kmeans\", \"optional\": true,"
+        "  \"grid\": {\"n_clusters\": [31, 2]}}]}";
+    char *output = new_output("optional");
+    for (int again = 0; again < 2; again++) {
+        experiment e = {.output = output};
+        assert_ok(experiment_run_plan(NULL, "plan.json", parse(plan), &e));
+        assert_int_equal(e.n_computed, again ? 0 : 2);
+        assert_int_equal(e.n_found, again ? 2 : 0);
+        assert_int_equal(e.n_refused, 1);
+        assert_int_equal(e.n_failed, 0);
+        assert_null(grid_refusal(&e, 0, 0));
+        assert_non_null(strstr(grid_refusal(&e, 0, 1), "n_clusters = 31"));
+        assert_non_null(grid_oracle(&e, 0, 1, "acc").cell);
+        experiment_free(&e);
+    }
+    free(output);
+}
+
+/* The digest of the labels, which are the same for equal clusters. */
+static void equal_labels_have_equal_digests(void **state) {
+    (void)state;
+    static const char plan[] =
+        "{\"data\": [{\"source\": \"blobs\", \"n\": 60}], \"methods\": [{\"method\": \"kmeans\","
+        "  \"grid\": {\"max_iter\": [300, 301], \"n_clusters\": [5, 4]}}], \"seeds\": [0, 1]}";
+    char *output = new_output("digests");
+    experiment e = {.output = output};
+    assert_ok(experiment_run_plan(NULL, "plan.json", parse(plan), &e));
+    assert_int_equal(strlen(text_of(e.cells[0].record, "labels")), KEY_SIZE - 1);
+    assert_true(grid_equal(&e, 0, (int[]){0, 0}, (int[]){0, 2}));
+    assert_false(grid_equal(&e, 0, (int[]){0, 0}, (int[]){0, 1}));
+    experiment_free(&e);
+    free(output);
+}
+
 typedef struct progress_calls {
     int count;
     double last;
@@ -376,12 +442,15 @@ int main(void) {
         cmocka_unit_test(values_depend_on_the_data),
         cmocka_unit_test(keys_do_not_change),
         cmocka_unit_test(cells_are_listed_with_their_settings),
+        cmocka_unit_test(entries_can_leave_out_seeds),
         cmocka_unit_test(mistakes_are_reported_with_their_place),
         cmocka_unit_test(context_goes_before_a_message),
         cmocka_unit_test(restarts_have_a_mean_and_a_deviation),
         cmocka_unit_test(finished_cells_are_found_again),
         cmocka_unit_test(other_lines_are_passed_over),
         cmocka_unit_test(failed_cells_are_counted),
+        cmocka_unit_test(optional_cells_may_fail),
+        cmocka_unit_test(equal_labels_have_equal_digests),
         cmocka_unit_test(a_cancelled_run_continues),
         cmocka_unit_test(a_cell_that_has_begun_is_cancelled),
     };

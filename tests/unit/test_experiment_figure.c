@@ -336,7 +336,7 @@ static void check_paper(const char *const *names) {
         write_points(folder, names[i]);
     paper p = {.e = {.output = output}};
     assert_ok(paper_find(NULL, folder, &p.found));
-    assert_ok(paper_run(NULL, 1, &p));
+    assert_ok(paper_run(NULL, &(paper_protocol){.n_init = 1, .n_seeds = 1}, &p));
     for (int k = 0; k < 2; k++) {
         (k == 0 ? paper_draw_gamma : paper_draw_convergence)(&p, &f);
         assert_int_equal(f.status, HUDDLE_OK);

@@ -104,6 +104,21 @@ static void the_best_points_are_printed(void **state) {
     experiment_free(&e);
 }
 
+/* The sample deviation over the seeds of a grid point, by a plain loop. */
+static double spread_of(const experiment *e, int data, int entry, int point, const char *name) {
+    double mean = mean_of(e, data, entry, point, name), sum = 0;
+    int count = 0;
+    for (int i = 0; i < e->n_cells; i++) {
+        const experiment_cell *cell = &e->cells[i];
+        if (cell->data != data || cell->entry != entry || cell->point != point)
+            continue;
+        double x = json_number_value(json_object_get(cell->record, name));
+        sum += (x - mean) * (x - mean);
+        count++;
+    }
+    return count > 1 ? sqrt(sum / (count - 1)) : NAN;
+}
+
 static void the_best_points_are_in_the_json(void **state) {
     (void)state;
     static const char *const metrics[] = {"acc", "nmi"};
@@ -122,6 +137,8 @@ static void the_best_points_are_in_the_json(void **state) {
                 assert_close(number_of(found, "best"), mean_of(&e, i, k, p, metrics[m]), 1e-12);
                 assert_close(number_of(found, "mean"), mean_of(&e, i, k, p, mean), 1e-12);
                 assert_close(number_of(found, "std"), mean_of(&e, i, k, p, std), 1e-12);
+                assert_close(number_of(found, "spread"), spread_of(&e, i, k, p, metrics[m]), 1e-12);
+                assert_close(number_of(found, "seeds"), 2, 0);
             }
     json_decref(json);
     experiment_free(&e);
@@ -219,52 +236,91 @@ static void the_finer_grid_is_complete(void **state) {
     paper_free(&p);
 }
 
-/* Method, then for each data set: result, mean, deviation, the paper's number, the difference,
- * the default and, for ssc, the best over preparations. */
-static void check_csv(const paper *p, const char *metric) {
-    char name[16], mean[16], std[16];
-    snprintf(name, sizeof name, "%s.csv", metric);
-    snprintf(mean, sizeof mean, "%s_mean", metric);
-    snprintf(std, sizeof std, "%s_std", metric);
-    char *text = read_text(p->e.output, name), *line = text;
-    for (int m = 0; m < PAPER_METHODS; m++) {
-        line = strchr(line, '\n') + 1;
-        for (int i = 0; i < 2; i++) {
-            int best = best_point(&p->e, i, m, metric);
-            double published = paper_number(metric, m, p->set[i])->mean;
-            double ours = shown(mean_of(&p->e, i, m, best, metric));
-            const double expected[] = {ours,
-                                       shown(mean_of(&p->e, i, m, best, mean)),
-                                       shown(mean_of(&p->e, i, m, best, std)),
-                                       published,
-                                       ours - published,
-                                       shown(best_of(&p->e, i, ENTRY_DEFAULT + m, metric))};
-            for (int k = 0; k < 6; k++)
-                assert_close(strtod(field_of(line, 1 + 7 * i + k), NULL), expected[k], 1e-6);
-            const char *prepared = field_of(line, 7 + 7 * i);
-            if (m == PAPER_SSC)
-                assert_close(strtod(prepared, NULL),
-                             shown(best_of(&p->e, i, ENTRY_PREPARED, metric)), 1e-6);
-            else
-                assert_int_equal(*prepared, ',');
-        }
+/* One line of the file: block, method, data, then the numbers, which are empty where there are
+ * none, and the grid point. */
+static void check_csv_line(const paper *p, const char *line, const char *metric, int block,
+                           int entry, int method, int data) {
+    static const char *const blocks[] = {"letter", "ours", "default", "prepared", "related"};
+    char start[96], name[32];
+    int best = best_point(&p->e, data, entry, metric), n_seeds = block == 3 ? 1 : 2;
+    bool is_related = block == 4;
+    double ours = shown(mean_of(&p->e, data, entry, best, metric));
+    double expected[8] = {ours, shown(spread_of(&p->e, data, entry, best, metric)), n_seeds};
+    snprintf(name, sizeof name, "%s_mean", metric);
+    expected[3] = shown(mean_of(&p->e, data, entry, best, name));
+    snprintf(name, sizeof name, "%s_std", metric);
+    expected[4] = shown(mean_of(&p->e, data, entry, best, name));
+    if (!is_related) {
+        expected[5] = paper_number(metric, method, p->set[data])->mean;
+        expected[6] = paper_number(metric, method, p->set[data])->std;
+        expected[7] = ours - expected[5];
     }
+    snprintf(start, sizeof start, "%s,%s,%s,", blocks[block],
+             is_related ? paper_related(method) : paper_methods[method], p->e.data[data].name);
+    assert_memory_equal(line, start, strlen(start));
+    for (int k = 0; k < 8; k++)
+        if ((k == 1 && n_seeds == 1) || (k > 4 && is_related))
+            assert_int_equal(*field_of(line, 3 + k), ',');
+        else
+            assert_close(strtod(field_of(line, 3 + k), NULL), expected[k], 1e-6);
+}
+
+static void check_csv(const paper *p, const char *metric) {
+    static const int entries[] = {ENTRY_LETTER, ENTRY_GRID, ENTRY_DEFAULT, ENTRY_PREPARED,
+                                  ENTRY_RELATED};
+    char name[16];
+    snprintf(name, sizeof name, "%s.csv", metric);
+    char *text = read_text(p->e.output, name), *line = strchr(text, '\n') + 1;
+    for (int b = 0; b < 5; b++) {
+        int count = b == 4 ? paper_related_count() : PAPER_METHODS;
+        for (int m = b == 3 ? PAPER_SSC : 0; m < count; m++)
+            for (int i = 0; i < 2; i++) {
+                check_csv_line(p, line, metric, b, b == 3 ? ENTRY_PREPARED : entries[b] + m, m, i);
+                line = strchr(line, '\n') + 1;
+            }
+    }
+    assert_string_equal(line, "");
     free(text);
 }
 
-/* The largest number of each data set is bold, and no other. */
+/* The largest number of each data set is bold in each block. */
 static void check_bold(const paper *p) {
-    char *text = read_text(p->e.output, "acc.md"), *end = strstr(text, "## Defaults");
+    char *text = read_text(p->e.output, "acc.md"), *at = strstr(text, "(a) to the letter\n"),
+         *end = strstr(text, "(b) with our choices\n");
+    assert_true(at != NULL && at < end);
     *end = '\0';
     for (int i = 0; i < 2; i++) {
         double best = 0;
         char bold[32];
         for (int m = 0; m < PAPER_METHODS; m++)
-            best = fmax(best, shown(best_of(&p->e, i, m, "acc")));
+            best = fmax(best, shown(best_of(&p->e, i, ENTRY_LETTER + m, "acc")));
         snprintf(bold, sizeof bold, "**%.1f**", best);
-        assert_non_null(strstr(text, bold));
+        assert_non_null(strstr(at, bold));
     }
     free(text);
+}
+
+/* Cells of all formats have the grid point, both deviations of ours, and the paper's. */
+static void check_formats(const paper *p) {
+    table_cell cell = paper_cell(p, "nmi", BY_LETTER, PAPER_SSC, 0);
+    char *markdown = read_text(p->e.output, "nmi.md"), *latex = read_text(p->e.output, "nmi.tex");
+    char expected[256];
+    assert_string_equal(text_of(item_of(p->e.plan, "methods", ENTRY_LETTER + PAPER_SSC), "method"),
+                        "ssc");
+    assert_memory_equal(cell.at, "gamma ", 6);
+    snprintf(expected, sizeof expected,
+             "%.1f ± %.1f<br>starts %.1f ± %.1f<br>%s<br>paper 88.6 ± 1.5 (%+.1f) |", cell.ours,
+             cell.spread, cell.mean, cell.std, cell.at, cell.ours - 88.6);
+    assert_non_null(strstr(markdown, "# Table 2"));
+    if (cell.ours < paper_best(p, "nmi", BY_LETTER, 0))
+        assert_non_null(strstr(markdown, expected));
+    snprintf(expected, sizeof expected,
+             "starts %.1f $\\pm$ %.1f \\newline %s \\newline paper 88.6 $\\pm$ 1.5 ($%+.1f$)}",
+             cell.mean, cell.std, cell.at, cell.ours - 88.6);
+    assert_non_null(strstr(latex, expected));
+    assert_non_null(strstr(latex, "{p{0.400\\textwidth}|}"));
+    free(markdown);
+    free(latex);
 }
 
 static void tables_of_the_paper_compare_with_it(void **state) {
@@ -275,6 +331,120 @@ static void tables_of_the_paper_compare_with_it(void **state) {
     check_csv(&p, "acc");
     check_csv(&p, "nmi");
     check_bold(&p);
+    check_formats(&p);
+    paper_free(&p);
+}
+
+/* Digests of labels: those of ssc at its best point are those of sc at another point than its best
+ * with all seeds, those of llc with one seed only. */
+static void set_labels(paper *p, int entry, int point, const char *first, const char *second) {
+    for (int i = 0; i < p->e.n_cells; i++) {
+        const experiment_cell *cell = &p->e.cells[i];
+        if (cell->data == 1 && cell->entry == entry && cell->point == point)
+            json_object_set_new(cell->record, "labels",
+                                json_string(cell->seed == 0 ? first : second));
+    }
+}
+
+static void equal_clusters_are_named(void **state) {
+    (void)state;
+    enum { SC = 1, LLC = 6 };
+    paper p;
+    make_paper(&p, "unused");
+    int ssc = ENTRY_LETTER + PAPER_SSC, llc = ENTRY_LETTER + LLC, sc = ENTRY_LETTER + SC;
+    int point = (best_point(&p.e, 1, sc, "acc") + 1) % 3;
+    static const char *const names[] = {"sc at scale mean", "sc at scale global",
+                                        "sc at scale binary"};
+    set_labels(&p, sc, point, "one", "two");
+    set_labels(&p, ssc, best_point(&p.e, 1, ssc, "acc"), "one", "two");
+    set_labels(&p, llc, best_point(&p.e, 1, llc, "acc"), "one", "one");
+    assert_string_equal(paper_cell(&p, "acc", BY_LETTER, PAPER_SSC, 1).equal, names[point]);
+    assert_string_equal(paper_cell(&p, "acc", BY_LETTER, LLC, 1).equal, "");
+    assert_string_equal(paper_cell(&p, "acc", BY_LETTER, PAPER_SSC, 0).equal, "");
+    assert_string_equal(paper_cell(&p, "acc", BY_ORACLE, PAPER_SSC, 1).equal, "");
+    paper_free(&p);
+}
+
+/* A fit of an optional entry that failed leaves its reason. */
+static void refusals_are_shown(void **state) {
+    (void)state;
+    paper p;
+    make_paper(&p, new_folder("refused"));
+    for (int i = 0; i < p.e.n_cells; i++)
+        if (p.e.cells[i].data == 1 && p.e.cells[i].entry == ENTRY_RELATED) {
+            json_decref(p.e.cells[i].record);
+            p.e.cells[i].record = NULL;
+            p.e.cells[i].refusal = strdup("at most \"5_000\" rows");
+        }
+    assert_true(paper_cell(&p, "acc", BY_RELATED, 0, 1).missing);
+    assert_false(paper_cell(&p, "acc", BY_RELATED, 0, 0).missing);
+    assert_ok(paper_write_tables(&p));
+    char *csv = read_text(p.e.output, "acc.csv"), *markdown = read_text(p.e.output, "acc.md"),
+         *latex = read_text(p.e.output, "acc.tex");
+    assert_non_null(strstr(csv, ",USPS,,,0,,,,,,\"\",\"\",\"at most \"\"5_000\"\" rows\"\n"));
+    assert_non_null(strstr(markdown, " at most \"5_000\" rows |"));
+    assert_non_null(strstr(latex, "5\\_000"));
+    free(csv);
+    free(markdown);
+    free(latex);
+    paper_free(&p);
+}
+
+/* Methods that restart less often than the protocol by default keep to it. */
+static void related_methods_have_their_restarts(void **state) {
+    (void)state;
+    static const char *const names[] = {"mixture", "ncut", "lsc"};
+    static const int expected[][3] = {{5, 10, 0}, {0, 0, 0}, {5, 0, 0}}; /* 0: not set */
+    static const int n_init[] = {50, 3, 10};
+    for (int k = 0; k < 3; k++) {
+        const paper_protocol protocol = {.n_init = n_init[k], .n_seeds = 1, .related = true};
+        json_t *made = paper_plan(&(paper_found){0}, &protocol);
+        const json_t *methods = json_object_get(made, "methods");
+        for (int j = 0; j < 3; j++) {
+            int m = 0;
+            while (strcmp(paper_related(m), names[j]) != 0)
+                m++;
+            const json_t *options =
+                json_object_get(json_array_get(methods, (size_t)(ENTRY_RELATED + m)), "options");
+            assert_int_equal(json_integer_value(json_object_get(options, "n_init")),
+                             expected[k][j]);
+        }
+        json_decref(made);
+    }
+}
+
+/* The three blocks of the plan: what is to the letter, and which entries have all seeds. */
+static void the_letter_has_no_choices_of_ours(void **state) {
+    (void)state;
+    paper p;
+    make_paper(&p, "unused");
+    for (int m = 0; m < PAPER_METHODS; m++) {
+        const json_t *entry = experiment_entry(&p.e, ENTRY_LETTER + m);
+        const json_t *options = json_object_get(entry, "options");
+        const char *method = paper_methods[m];
+        if (m == PAPER_SSC) {
+            assert_string_equal(text_of(options, "preset"), "published");
+            continue;
+        }
+        assert_string_equal(text_of(options, "prepare"), "none");
+        assert_string_equal(text_of(options, "init"), "sample");
+        bool is_spectral = strstr(method, "sc") != NULL || strcmp(method, "llc") == 0;
+        assert_string_equal(text_of(options, "rows"), is_spectral ? "sym" : "");
+    }
+    for (int k = 0; k < paper_related_count(); k++)
+        for (int m = 0; m < PAPER_METHODS; m++)
+            assert_string_not_equal(paper_related(k), paper_methods[m]);
+    const json_t *lda = json_object_get(experiment_entry(&p.e, ENTRY_LETTER + 4), "grid");
+    assert_int_equal(json_array_size(json_object_get(lda, "dim")), 15);
+    assert_int_equal(json_array_size(json_object_get(lda, "ridge")), 2);
+    assert_int_equal(experiment_grid_size(&p.e, ENTRY_LETTER + PAPER_SSC), 15);
+    for (int k = 0; k < experiment_entry_count(&p.e); k++) {
+        bool all = k < ENTRY_PREPARED || k >= ENTRY_LETTER || k == ENTRY_TRACE;
+        int n_cells = 0;
+        for (int i = 0; i < p.e.n_cells; i++)
+            n_cells += p.e.cells[i].entry == k && p.e.cells[i].data == 0;
+        assert_int_equal(n_cells, experiment_grid_size(&p.e, k) * (all ? 2 : 1));
+    }
     paper_free(&p);
 }
 
@@ -307,6 +477,9 @@ static void data_sets_are_found_by_their_names(void **state) {
     assert_non_null(strstr(found.note[2], "not orl_b.csv"));
     assert_string_equal(text_of(found.entry[4], "classes"), "11-36");
     assert_close(number_of(found.entry[4], "per_class"), 30, 0);
+    assert_true(json_is_true(json_object_get(found.entry[4], "draw")));
+    assert_non_null(strstr(found.note[2], "8 points, the paper's has 400"));
+    assert_null(strstr(found.note[4], "the paper's has"));
     assert_null(json_object_get(found.entry[2], "classes"));
     paper_found_free(&found);
 }
@@ -320,6 +493,10 @@ int main(void) {
         cmocka_unit_test(published_numbers_are_those_of_the_paper),
         cmocka_unit_test(the_finer_grid_is_complete),
         cmocka_unit_test(tables_of_the_paper_compare_with_it),
+        cmocka_unit_test(equal_clusters_are_named),
+        cmocka_unit_test(refusals_are_shown),
+        cmocka_unit_test(related_methods_have_their_restarts),
+        cmocka_unit_test(the_letter_has_no_choices_of_ours),
         cmocka_unit_test(data_sets_are_found_by_their_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

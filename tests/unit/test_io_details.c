@@ -322,6 +322,38 @@ static void ranges_of_classes_are_complete(void **state) {
     huddle_data_free(&data);
 }
 
+/* Drawn samples stay in their order, depend on the seed alone, and all are equally likely. */
+static void samples_of_classes_are_drawn(void **state) {
+    (void)state;
+    enum { N = 200, CLASSES = 2, PER_CLASS = 30, SEEDS = 200 };
+    int counts[N] = {0}, n_other = 0;
+    float first[CLASSES * PER_CLASS] = {0};
+    char text[8 * N] = "x,label\n", *end = strchr(text, '\0');
+    for (int i = 0; i < N; i++)
+        end += sprintf(end, "%d,%d\n", i, i % CLASSES);
+    for (int seed = 0; seed < SEEDS; seed++) {
+        huddle_data data;
+        huddle_read_options some = {.per_class = PER_CLASS, .seed = (uint64_t)(seed / 2)};
+        some.draw = true;
+        assert_ok(io_read_text(text, &some, &data));
+        assert_int_equal(data.points.n, CLASSES * PER_CLASS);
+        for (int i = 0; i < CLASSES * PER_CLASS; i++) {
+            int x = (int)data.points.values[i * data.points.stride];
+            assert_int_equal(data.labels[i], x % CLASSES);
+            assert_true(i == 0 || x > (int)data.points.values[(i - 1) * data.points.stride]);
+            counts[x]++;
+            n_other += first[i] != (float)x;
+            assert_true(seed % 2 == 0 || first[i] == (float)x);
+            first[i] = (float)x;
+        }
+        huddle_data_free(&data);
+    }
+    assert_true(n_other > SEEDS * PER_CLASS / 2);
+    /* 60 of 200 draws on the average, in pairs: deviation 9; five of them are left. */
+    for (int i = 0; i < N; i++)
+        assert_in_range(counts[i], 15, 105);
+}
+
 static const double turn = 6.283185307179586;
 
 /* How far a point is from where its class lies. */
@@ -553,6 +585,7 @@ int main(void) {
         cmocka_unit_test(shifted_parts_are_stacked),
         cmocka_unit_test(digits_have_their_labels),
         cmocka_unit_test(ranges_of_classes_are_complete),
+        cmocka_unit_test(samples_of_classes_are_drawn),
         cmocka_unit_test(generated_points_lie_on_their_curves),
         cmocka_unit_test(hdf5_may_begin_later),
         cmocka_unit_test(endings_are_found_in_long_names),
