@@ -78,7 +78,9 @@ A signal to one process stops all, and what was finished is kept.
   >  "methods": [{"method": "ssc", "grid": {"gamma": [0.1, 1, 10, 100]}}], "seeds": [0, 1, 2, 3]}
   > END
   $ cat > stop.sh <<'END'
-  > [ "$OMPI_COMM_WORLD_RANK" = 1 ] && { process=$$; (sleep 4; kill -INT $process) & }
+  > [ "$OMPI_COMM_WORLD_RANK" = 1 ] && { process=$$; (
+  >     for i in $(seq 300); do [ -s long/results.jsonl ] && break; sleep .2; done # as soon as a cell is done
+  >     kill -INT $process) & }
   > exec huddle experiment long.json -q --engine mpi
   > END
   $ mpirun --oversubscribe --bind-to none -n 2 sh stop.sh < /dev/null 2> errors

@@ -43,11 +43,12 @@ static huddle_points make_points(const data *of) {
 
 /* ---- fits ------------------------------------------------------------------------------------ */
 
-/* Landmarks are drawn: where K-means would put them depends on its random starts, which are not
- * the same on both engines. */
+/* Random starts of K-means are not the same on both engines. Landmarks are drawn, therefore, and
+ * the starts are so many that one of them leads to the best clusters of codes whose components are
+ * at similar distances (graphencoder). */
 static huddle_model *fit_model(huddle_context *context, const char *method,
                                const huddle_points *x) {
-    static const char *const options[][2] = {{"n_clusters", "3"},     {"n_init", "3"},
+    static const char *const options[][2] = {{"n_clusters", "3"},     {"n_init", "20"},
                                              {"landmarks", "random"}, {"n_landmarks", "20"},
                                              {"prepare", "auto"},     {"refine", "auto"}};
     huddle_model *model;
