@@ -55,7 +55,7 @@ static void write_rows(FILE *out, const paper *p, const char *metric, table_kind
         fputs(experiment_is_reconstruction(name) ? "$^\\dagger$" : "", out);
         for (int i = 0; i < p->e.n_data; i++) {
             table_cell cell = paper_cell(p, metric, kind, m, i);
-            write_cell(out, &cell, cell.ours == paper_best(p, metric, kind, i));
+            write_cell(out, &cell, paper_is_bold(p, metric, kind, i, &cell));
         }
         fputs(" \\tabularnewline\n\\hline\n", out);
     }

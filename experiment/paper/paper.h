@@ -137,8 +137,10 @@ int paper_first_method(table_kind kind);
 int paper_end_method(const paper *p, table_kind kind);
 const char *paper_title(table_kind kind, int method, char *text, size_t size);
 
-/* The largest of our numbers in a column. */
-double paper_best(const paper *p, const char *metric, table_kind kind, int data);
+/* Whether a cell is bold: the best of its column, or what reaches the paper's number where ssc is
+ * alone. */
+bool paper_is_bold(const paper *p, const char *metric, table_kind kind, int data,
+                   const table_cell *cell);
 
 /* "ACC" or "NMI", and the number of the table in the paper. */
 const char *paper_metric_title(const char *metric);

@@ -24,7 +24,7 @@ const paper_block paper_blocks[PAPER_BLOCKS] = {
 
 const char paper_prepared_lead[] =
     "With our choices. The labels also choose the preparation, and gamma from 0.1 n/c to 10,000 "
-    "n/c; one seed.";
+    "n/c; one seed. Bold: at least the paper's number.";
 const char paper_related_lead[] =
     "Related work, not in the published experiments: no option is set and no label is used.";
 
@@ -134,13 +134,21 @@ table_cell paper_cell(const paper *p, const char *metric, table_kind kind, int m
 }
 
 /* Of the numbers as shown, so that two that read the same are both marked. */
-double paper_best(const paper *p, const char *metric, table_kind kind, int data) {
+static double find_best(const paper *p, const char *metric, table_kind kind, int data) {
     double best = -INFINITY;
     for (int m = paper_first_method(kind); m < paper_end_method(p, kind); m++) {
         grid_result result = grid_oracle(&p->e, data, find_entry(kind, m), metric);
         best = result.cell == NULL ? best : fmax(best, shown_percent(result.best));
     }
     return best;
+}
+
+bool paper_is_bold(const paper *p, const char *metric, table_kind kind, int data,
+                   const table_cell *cell) {
+    if (cell->missing)
+        return false;
+    return kind == BY_PREPARATION ? cell->ours >= cell->published
+                                  : cell->ours == find_best(p, metric, kind, data);
 }
 
 /* ---- for people ----------------------------------------------------------------------------- */

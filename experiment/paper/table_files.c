@@ -103,18 +103,14 @@ static void write_cell(FILE *out, const table_cell *cell, bool bold) {
     fputs(" |", out);
 }
 
-/* Bold is the best of a column, or what reaches the paper's number where ssc is alone. */
 static void write_rows(FILE *out, const paper *p, const char *metric, table_kind kind) {
     char title[128];
-    bool alone = kind == BY_PREPARATION;
     write_heading(out, p);
     for (int m = paper_first_method(kind); m < paper_end_method(p, kind); m++) {
         fprintf(out, "| %s |", paper_title(kind, m, title, sizeof title));
         for (int i = 0; i < p->e.n_data; i++) {
             table_cell cell = paper_cell(p, metric, kind, m, i);
-            write_cell(out, &cell,
-                       alone ? cell.ours >= cell.published
-                             : cell.ours == paper_best(p, metric, kind, i));
+            write_cell(out, &cell, paper_is_bold(p, metric, kind, i, &cell));
         }
         fputc('\n', out);
     }
@@ -165,10 +161,7 @@ static void write_markdown(FILE *out, const paper *p, const char *metric) {
                 paper_blocks[b].title, paper_blocks[b].lead);
         write_rows(out, p, metric, paper_blocks[b].kind);
     }
-    fprintf(out,
-            "\n## ssc, the best over preparations and gamma\n\n%s Bold: at least the paper's "
-            "number.\n\n",
-            paper_prepared_lead);
+    fprintf(out, "\n## ssc, the best over preparations and gamma\n\n%s\n\n", paper_prepared_lead);
     write_rows(out, p, metric, BY_PREPARATION);
     if (paper_end_method(p, BY_RELATED) > 0) {
         fprintf(out, "\n## Related work\n\n%s\n\n", paper_related_lead);

@@ -304,19 +304,23 @@ static void check_bold(const paper *p) {
 static void check_formats(const paper *p) {
     table_cell cell = paper_cell(p, "nmi", BY_LETTER, PAPER_SSC, 0);
     char *markdown = read_text(p->e.output, "nmi.md"), *latex = read_text(p->e.output, "nmi.tex");
+    bool bold = paper_is_bold(p, "nmi", BY_LETTER, 0, &cell);
     char expected[256];
     assert_string_equal(text_of(item_of(p->e.plan, "methods", ENTRY_LETTER + PAPER_SSC), "method"),
                         "ssc");
     assert_memory_equal(cell.at, "gamma ", 6);
     snprintf(expected, sizeof expected,
-             "%.1f ± %.1f<br>starts %.1f ± %.1f<br>%s<br>paper 88.6 ± 1.5 (%+.1f) |", cell.ours,
-             cell.spread, cell.mean, cell.std, cell.at, cell.ours - 88.6);
+             " %s%.1f%s ± %.1f<br>starts %.1f ± %.1f<br>%s<br>paper 88.6 ± 1.5 (%+.1f) |",
+             bold ? "**" : "", cell.ours, bold ? "**" : "", cell.spread, cell.mean, cell.std,
+             cell.at, cell.ours - 88.6);
     assert_non_null(strstr(markdown, "# Table 2"));
-    if (cell.ours < paper_best(p, "nmi", BY_LETTER, 0))
-        assert_non_null(strstr(markdown, expected));
-    snprintf(expected, sizeof expected,
-             "starts %.1f $\\pm$ %.1f \\newline %s \\newline paper 88.6 $\\pm$ 1.5 ($%+.1f$)}",
-             cell.mean, cell.std, cell.at, cell.ours - 88.6);
+    assert_non_null(strstr(markdown, expected));
+    snprintf(
+        expected, sizeof expected,
+        "\\raggedright %s%.1f%s $\\pm$ %.1f {\\tiny \\newline starts %.1f $\\pm$ %.1f \\newline "
+        "%s \\newline paper 88.6 $\\pm$ 1.5 ($%+.1f$)}",
+        bold ? "\\textbf{" : "", cell.ours, bold ? "}" : "", cell.spread, cell.mean, cell.std,
+        cell.at, cell.ours - 88.6);
     assert_non_null(strstr(latex, expected));
     assert_non_null(strstr(latex, "{p{0.400\\textwidth}|}"));
     free(markdown);
@@ -332,6 +336,43 @@ static void tables_of_the_paper_compare_with_it(void **state) {
     check_csv(&p, "nmi");
     check_bold(&p);
     check_formats(&p);
+    paper_free(&p);
+}
+
+static int count_of(const char *text, const char *words) {
+    int count = 0;
+    for (; (text = strstr(text, words)) != NULL; text++)
+        count++;
+    return count;
+}
+
+/* ACC of ssc over preparations: of the first data set below the paper's 76.0, of the second as
+ * large as its 75.5. Only the second is bold, in every format. */
+static void the_prepared_row_is_bold_where_it_reaches_the_paper(void **state) {
+    (void)state;
+    paper p;
+    make_paper(&p, new_folder("bold"));
+    for (int i = 0; i < p.e.n_cells; i++)
+        if (p.e.cells[i].entry == ENTRY_PREPARED)
+            json_object_set_new(p.e.cells[i].record, "acc",
+                                json_real(p.e.cells[i].data == 0 ? 0.759 : 0.755));
+    assert_ok(paper_write_tables(&p));
+    assert_ok(paper_write_page(&p, (char *[]){"", ""}, NULL));
+    char *markdown = read_text(p.e.output, "acc.md"), *latex = read_text(p.e.output, "acc.tex");
+    const char *row = strstr(markdown, "## ssc, the best over"),
+               *tex = strstr(latex, "ssc over preparations and gamma");
+    assert_non_null(strstr(row, " 75.9<br>"));
+    assert_non_null(strstr(row, " **75.5**<br>"));
+    assert_non_null(strstr(tex, "\\raggedright 75.9 "));
+    assert_non_null(strstr(tex, "\\raggedright \\textbf{75.5} "));
+    assert_int_equal(count_of(row, "Bold: at least"), 1);
+    json_t *data = read_page_data(p.e.output);
+    const json_t *cells = item_of(item_of(block_of(data, "prepared", 0), "tables", 0), "rows", 0);
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(json_is_true(json_object_get(json_array_get(cells, i + 1), "strong")), i);
+    json_decref(data);
+    free(markdown);
+    free(latex);
     paper_free(&p);
 }
 
@@ -493,6 +534,7 @@ int main(void) {
         cmocka_unit_test(published_numbers_are_those_of_the_paper),
         cmocka_unit_test(the_finer_grid_is_complete),
         cmocka_unit_test(tables_of_the_paper_compare_with_it),
+        cmocka_unit_test(the_prepared_row_is_bold_where_it_reaches_the_paper),
         cmocka_unit_test(equal_clusters_are_named),
         cmocka_unit_test(refusals_are_shown),
         cmocka_unit_test(related_methods_have_their_restarts),
