@@ -61,12 +61,19 @@ static void write_rows(FILE *out, const paper *p, const char *metric, table_kind
     }
 }
 
-/* The caption names what the paper's table has the number of: "Table 1 (a)" would be numbered by
- * LaTeX again. */
+/* The blocks have the number of the paper's table, in its place; LaTeX does not count them. What
+ * the paper has no table of keeps the number that LaTeX gives. */
+static void write_number(FILE *out, const char *metric, table_kind kind) {
+    if (kind != BY_PREPARATION && kind != BY_RELATED)
+        fprintf(out, "\\renewcommand{\\thetable}{%d}\\addtocounter{table}{-1}\n",
+                paper_table_number(metric));
+}
+
 static void write_float(FILE *out, const paper *p, const char *metric, table_kind kind,
                         const char *title, const char *lead) {
-    fprintf(out,
-            "\\begin{table*}\n\\caption{Performance comparison (%s\\%%), ", /* as in the paper */
+    fputs("\\begin{table*}\n", out);
+    write_number(out, metric, kind);
+    fprintf(out, "\\caption{Performance comparison (%s\\%%), ", /* as in the paper */
             paper_metric_title(metric));
     write_plain(out, title);
     fputs(". ", out);

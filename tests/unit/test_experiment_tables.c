@@ -300,6 +300,13 @@ static void check_bold(const paper *p) {
     free(text);
 }
 
+static int count_of(const char *text, const char *words) {
+    int count = 0;
+    for (; (text = strstr(text, words)) != NULL; text++)
+        count++;
+    return count;
+}
+
 /* Cells of all formats have the grid point, both deviations of ours, and the paper's. */
 static void check_formats(const paper *p) {
     table_cell cell = paper_cell(p, "nmi", BY_LETTER, PAPER_SSC, 0);
@@ -323,6 +330,10 @@ static void check_formats(const paper *p) {
         cell.at, cell.ours - 88.6);
     assert_non_null(strstr(latex, expected));
     assert_non_null(strstr(latex, "{p{0.400\\textwidth}|}"));
+    assert_int_equal(count_of(latex, "\\renewcommand{\\thetable}{2}\\addtocounter{table}{-1}\n"
+                                     "\\caption"),
+                     3); /* not of the others */
+    assert_int_equal(count_of(latex, "\\renewcommand"), 3);
     free(markdown);
     free(latex);
 }
@@ -337,13 +348,6 @@ static void tables_of_the_paper_compare_with_it(void **state) {
     check_bold(&p);
     check_formats(&p);
     paper_free(&p);
-}
-
-static int count_of(const char *text, const char *words) {
-    int count = 0;
-    for (; (text = strstr(text, words)) != NULL; text++)
-        count++;
-    return count;
 }
 
 /* ACC of ssc over preparations: of the first data set below the paper's 76.0, of the second as
