@@ -529,6 +529,32 @@ static void data_sets_are_found_by_their_names(void **state) {
     paper_found_free(&found);
 }
 
+/* Classes are looked at one by one: of the last letter, with 40 points, 30 are drawn although all
+ * letters together have fewer than 26 times 30. */
+static void a_class_with_many_points_is_reduced(void **state) {
+    (void)state;
+    char path[600];
+    paper_found found = {0}, exact = {0};
+    const char *folder = new_folder("letters");
+    snprintf(path, sizeof path, "%s/BinAlpha.csv", folder);
+    write_set(folder, "BinAlpha.csv", 36 * 20, 36);
+    FILE *out = fopen(path, "a");
+    assert_non_null(out);
+    for (int i = 0; i < 20; i++)
+        fprintf(out, "%d,%g,36\n", 1000 + i, 0.3 * i);
+    fclose(out);
+    assert_ok(paper_find(NULL, folder, &found));
+    assert_close(number_of(found.entry[4], "per_class"), 30, 0);
+    assert_non_null(strstr(found.note[4], "; 530 points, the paper's has 780"));
+    paper_found_free(&found);
+    /* 26 letters of 30 points, and digits, which do not count. */
+    write_set(folder, "BinAlpha.csv", 36 * 30, 36);
+    assert_ok(paper_find(NULL, folder, &exact));
+    assert_null(json_object_get(exact.entry[4], "per_class"));
+    assert_string_equal(exact.note[4], "reduced to classes 11-36");
+    paper_found_free(&exact);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(csv_has_a_line_for_each_cell),
@@ -544,6 +570,7 @@ int main(void) {
         cmocka_unit_test(related_methods_have_their_restarts),
         cmocka_unit_test(the_letter_has_no_choices_of_ours),
         cmocka_unit_test(data_sets_are_found_by_their_names),
+        cmocka_unit_test(a_class_with_many_points_is_reduced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
