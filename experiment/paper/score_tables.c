@@ -7,9 +7,10 @@
 
 const paper_block paper_blocks[PAPER_BLOCKS] = {
     {BY_LETTER, "(a) to the letter",
-     "The published grid as the paper has it: points as they are, one delta for all weights "
-     "(chosen from three), eigenvectors as they are, no snapping, merging, bridges or refinement, "
-     "ssc by the published iteration from a random start, K-means from random rows. The labels "
+     "The published grid as the paper has it: points as they are, one delta for all weights of a "
+     "graph (that of the points chosen from three, but for spls and lda-sc), eigenvectors as they "
+     "are, no snapping, bridges or refinement, no merging in sc and ssc, ssc by the published "
+     "iteration from a random start, K-means from random rows. The labels "
      "choose the grid point."},
     {BY_ORACLE, "(b) with our choices",
      "The same grid, also without preparation and refinement, but with self-tuned weights, rows of "
