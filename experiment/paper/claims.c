@@ -146,7 +146,7 @@ void claim_add_descent(const char *set, int n, const double *objective, claim_fi
     int n_rises = 0;
     char text[128];
     for (int i = 1; i < n; i++)
-        n_rises += objective[i] > objective[i - 1] * (1 + rounding);
+        n_rises += !(objective[i] <= objective[i - 1] * (1 + rounding)); /* NAN is no descent */
     finding->n_checked += n > 1 ? n - 1 : 0;
     finding->n_kept += n > 1 ? n - 1 - n_rises : 0;
     snprintf(text, sizeof text, ": rises in %d of %d steps", n_rises, n - 1);

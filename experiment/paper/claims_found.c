@@ -148,13 +148,16 @@ static void find_gamma(const paper *p, int entry, claim_finding *finding) {
 
 /* ---- convergence ---------------------------------------------------------------------------- */
 
-/* The numbers of a trace's list, freed by free(); NULL without the list or without memory. */
+/* The numbers of a trace's list, freed by free(); NULL without the list or without memory. What
+ * JSON cannot represent was written as null; as 0 it would be below every optimum. */
 static double *read_list(const experiment_cell *cell, const char *name, int *n) {
     const json_t *list = json_object_get(json_object_get(cell->record, "trace"), name);
     size_t size = json_array_size(list);
     double *values = size == 0 ? NULL : malloc(size * sizeof *values);
-    for (size_t i = 0; values != NULL && i < size; i++)
-        values[i] = json_number_value(json_array_get(list, i));
+    for (size_t i = 0; values != NULL && i < size; i++) {
+        const json_t *value = json_array_get(list, i);
+        values[i] = json_is_number(value) ? json_number_value(value) : NAN;
+    }
     *n = values == NULL ? 0 : (int)size;
     return values;
 }
