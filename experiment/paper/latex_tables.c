@@ -15,6 +15,10 @@ static void write_plain(FILE *out, const char *text) {
             fprintf(out, "\\%c", *text);
         else if (*text == '\\' || *text == '^' || *text == '~')
             fprintf(out, "\\char%d{}", *text);
+        else if (strchr("<>|", *text) != NULL) /* other characters in the fonts of TeX */
+            fprintf(out, "$%c$", *text);
+        else if (*text == '\n' || *text == '\r') /* two would end the paragraph */
+            fputc(' ', out);
         else
             fputc(*text, out);
     }
@@ -100,7 +104,9 @@ void paper_write_latex(FILE *out, const paper *p, const char *metric) {
     fprintf(out, "%% Table %d of the paper, %s. Needs no package.\n", paper_table_number(metric),
             paper_metric_title(metric));
     json_array_foreach(notes, index, text) {
-        fprintf(out, "%% %s\n", json_string_value(text));
+        fputs("% ", out);
+        paper_write_line(out, json_string_value(text), "");
+        fputc('\n', out);
     }
     json_decref(notes);
     for (int b = 0; b < PAPER_BLOCKS; b++)

@@ -156,6 +156,13 @@ typedef struct paper_block {
 extern const paper_block paper_blocks[PAPER_BLOCKS];
 extern const char paper_related_lead[], paper_prepared_lead[];
 
+/* Text in one line, as messages and names of files may have several: line breaks become spaces, and
+ * every character of `escaped` follows a backslash. */
+void paper_write_line(FILE *out, const char *text, const char *escaped);
+
+/* "71.5", or "-" where there is no number. */
+const char *paper_number_text(double value, char *text, size_t size);
+
 /* acc.* and nmi.* in OUT. */
 huddle_status paper_write_tables(const paper *p);
 

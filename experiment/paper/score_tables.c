@@ -152,13 +152,26 @@ bool paper_is_bold(const paper *p, const char *metric, table_kind kind, int data
                                   : cell->ours == find_best(p, metric, kind, data);
 }
 
+/* ---- text ----------------------------------------------------------------------------------- */
+
+void paper_write_line(FILE *out, const char *text, const char *escaped) {
+    for (; *text != '\0'; text++) {
+        if (strchr(escaped, *text) != NULL)
+            fputc('\\', out);
+        fputc(*text == '\n' || *text == '\r' ? ' ' : *text, out);
+    }
+}
+
+const char *paper_number_text(double value, char *text, size_t size) {
+    snprintf(text, size, "%.1f", value);
+    return isfinite(value) ? text : "-";
+}
+
 /* ---- for people ----------------------------------------------------------------------------- */
 
 static void print_number(FILE *out, double value, const char *separator) {
-    if (isfinite(value))
-        fprintf(out, "%5.1f%s", value, separator);
-    else
-        fprintf(out, "%5s%s", "-", separator);
+    char text[32];
+    fprintf(out, "%5s%s", paper_number_text(value, text, sizeof text), separator);
 }
 
 /* The three blocks and the paper's number. */

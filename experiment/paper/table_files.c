@@ -86,7 +86,9 @@ static void write_heading(FILE *out, const paper *p) {
 /* A break inside a cell keeps the table narrow enough for eight data sets. */
 static void write_cell(FILE *out, const table_cell *cell, bool bold) {
     if (cell->missing) {
-        fprintf(out, " %s |", cell->refusal != NULL ? cell->refusal : "-");
+        fputc(' ', out);
+        paper_write_line(out, cell->refusal != NULL ? cell->refusal : "-", "|");
+        fputs(" |", out);
         return;
     }
     fprintf(out, bold ? " **%.1f**" : " %.1f", cell->ours);
@@ -118,13 +120,15 @@ static void write_rows(FILE *out, const paper *p, const char *metric, table_kind
 
 /* The numbers alone, so that the blocks can be compared at a glance. */
 static void write_overview(FILE *out, const paper *p, const char *metric) {
-    char title[128];
+    char title[128], number[32];
     write_heading(out, p);
     for (int m = 0; m < PAPER_METHODS; m++) {
         fprintf(out, "| %s |", paper_title(BY_ORACLE, m, title, sizeof title));
         for (int i = 0; i < p->e.n_data; i++) {
-            for (int b = 0; b < PAPER_BLOCKS; b++)
-                fprintf(out, " %.1f /", paper_cell(p, metric, paper_blocks[b].kind, m, i).ours);
+            for (int b = 0; b < PAPER_BLOCKS; b++) {
+                table_cell cell = paper_cell(p, metric, paper_blocks[b].kind, m, i);
+                fprintf(out, " %s /", paper_number_text(cell.ours, number, sizeof number));
+            }
             fprintf(out, " %.1f |", paper_number(metric, m, p->set[i])->mean);
         }
         fputc('\n', out);
@@ -136,7 +140,9 @@ static void write_notes(FILE *out, const paper *p) {
     size_t index;
     fputs("\n## Data\n\n", out);
     json_array_foreach(notes, index, text) {
-        fprintf(out, "* %s\n", json_string_value(text));
+        fputs("* ", out);
+        paper_write_line(out, json_string_value(text), "|");
+        fputc('\n', out);
     }
     json_decref(notes);
 }

@@ -420,7 +420,15 @@ static void refusals_are_shown(void **state) {
             json_decref(p.e.cells[i].record);
             p.e.cells[i].record = NULL;
             p.e.cells[i].refusal = strdup("at most \"5_000\" rows");
+        } else if (p.e.cells[i].data == 1 && p.e.cells[i].entry == ENTRY_RELATED + 1) {
+            json_decref(p.e.cells[i].record);
+            p.e.cells[i].record = NULL;
+            p.e.cells[i].refusal = strdup("|x| < 1\n\nor 0");
+        } else if (p.e.cells[i].data == 0 && p.e.cells[i].entry == ENTRY_LETTER) {
+            json_decref(p.e.cells[i].record); /* failed without a reason */
+            p.e.cells[i].record = NULL;
         }
+    snprintf(p.found.note[0], sizeof p.found.note[0], "not AR|\n1.csv");
     assert_true(paper_cell(&p, "acc", BY_RELATED, 0, 1).missing);
     assert_false(paper_cell(&p, "acc", BY_RELATED, 0, 0).missing);
     assert_ok(paper_write_tables(&p));
@@ -429,6 +437,12 @@ static void refusals_are_shown(void **state) {
     assert_non_null(strstr(csv, ",USPS,,,0,,,,,,\"\",\"\",\"at most \"\"5_000\"\" rows\"\n"));
     assert_non_null(strstr(markdown, " at most \"5_000\" rows |"));
     assert_non_null(strstr(latex, "5\\_000"));
+    assert_non_null(strstr(markdown, " \\|x\\| < 1  or 0 |"));
+    assert_non_null(strstr(latex, "{\\tiny $|$x$|$ $<$ 1  or 0}"));
+    assert_non_null(strstr(markdown, "* AR: not AR\\| 1.csv\n"));
+    assert_non_null(strstr(latex, "% AR: not AR| 1.csv\n"));
+    assert_non_null(strstr(markdown, "| kmeans | - / "));
+    assert_null(strstr(markdown, "nan"));
     free(csv);
     free(markdown);
     free(latex);
