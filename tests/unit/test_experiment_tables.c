@@ -393,7 +393,7 @@ static void set_labels(paper *p, int entry, int point, const char *first, const 
 
 static void equal_clusters_are_named(void **state) {
     (void)state;
-    enum { SC = 1, LLC = 6 };
+    enum { KMEANS, SC, PCA_KMEANS, LLC = 6 };
     paper p;
     make_paper(&p, "unused");
     int ssc = ENTRY_LETTER + PAPER_SSC, llc = ENTRY_LETTER + LLC, sc = ENTRY_LETTER + SC;
@@ -407,6 +407,12 @@ static void equal_clusters_are_named(void **state) {
     assert_string_equal(paper_cell(&p, "acc", BY_LETTER, LLC, 1).equal, "");
     assert_string_equal(paper_cell(&p, "acc", BY_LETTER, PAPER_SSC, 0).equal, "");
     assert_string_equal(paper_cell(&p, "acc", BY_ORACLE, PAPER_SSC, 1).equal, "");
+    /* Any method before, at its best point. */
+    int pca = ENTRY_LETTER + PCA_KMEANS;
+    set_labels(&p, ENTRY_LETTER + KMEANS, 0, "three", "four");
+    set_labels(&p, pca, best_point(&p.e, 1, pca, "acc"), "three", "four");
+    assert_string_equal(paper_cell(&p, "acc", BY_LETTER, PCA_KMEANS, 1).equal, "kmeans");
+    assert_string_equal(paper_cell(&p, "acc", BY_LETTER, KMEANS, 1).equal, "");
     paper_free(&p);
 }
 
