@@ -116,32 +116,14 @@ static void find_observations(const paper *p, claim_list *list) {
 
 /* ---- gamma ---------------------------------------------------------------------------------- */
 
-/* ACC against gamma over the grid of an entry; of several points with one gamma, which differ in
- * delta, the best counts. */
-static int read_gammas(const paper *p, int data, int entry, int most, double *gamma, double *acc) {
-    int size = experiment_grid_size(&p->e, entry), n = 0;
-    for (int k = 0; k < size; k++) {
-        grid_result at = grid_point(&p->e, data, entry, k, "acc");
-        int j = 0;
-        if (at.cell == NULL)
-            continue;
-        double own = number_of(at.cell->record, "gamma");
-        while (j < n && gamma[j] != own)
-            j++;
-        if (j == most)
-            continue;
-        acc[j] = j < n ? fmax(acc[j], shown_percent(at.best)) : shown_percent(at.best);
-        gamma[j] = own;
-        n = j < n ? n : n + 1;
-    }
-    return n;
-}
-
+/* Numbers as shown, as in the tables. */
 static void find_gamma(const paper *p, int entry, claim_finding *finding) {
     enum { MOST = 16 };
     for (int i = 0; i < p->e.n_data; i++) {
         double gamma[MOST], acc[MOST];
-        int n = read_gammas(p, i, entry, MOST, gamma, acc);
+        int n = paper_read_gammas(p, i, entry, "acc", MOST, gamma, acc);
+        for (int k = 0; k < n; k++)
+            acc[k] = shown_percent(acc[k]);
         claim_add_gamma(p->e.data[i].name, n, gamma, acc, finding);
     }
 }

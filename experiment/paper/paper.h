@@ -131,6 +131,13 @@ typedef struct table_cell {
 
 table_cell paper_cell(const paper *p, const char *metric, table_kind kind, int method, int data);
 
+/* A score, 0 .. 1, against gamma over the grid of an entry of ssc, at most `most` values of gamma
+ * in the order of the grid; of several points with one gamma, which differ in delta, the best
+ * counts. gamma is taken from the records, since the plan may give it as a multiple of n/c. Returns
+ * how many; no entry (-1): none. */
+int paper_read_gammas(const paper *p, int data, int entry, const char *metric, int most,
+                      double *gamma, double *score);
+
 /* The methods of a table: the first, the number after the last, and their names. The rows of
  * BY_RELATED are those of paper_related(). */
 int paper_first_method(table_kind kind);

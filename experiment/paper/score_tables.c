@@ -152,6 +152,28 @@ bool paper_is_bold(const paper *p, const char *metric, table_kind kind, int data
                                   : cell->ours == find_best(p, metric, kind, data);
 }
 
+/* ---- gamma ---------------------------------------------------------------------------------- */
+
+int paper_read_gammas(const paper *p, int data, int entry, const char *metric, int most,
+                      double *gamma, double *score) {
+    int size = entry < 0 ? 0 : experiment_grid_size(&p->e, entry), n = 0;
+    for (int k = 0; k < size; k++) {
+        grid_result at = grid_point(&p->e, data, entry, k, metric);
+        int j = 0;
+        if (at.cell == NULL)
+            continue;
+        double own = number_of(at.cell->record, "gamma");
+        while (j < n && gamma[j] != own)
+            j++;
+        if (j == most)
+            continue;
+        score[j] = j < n ? fmax(score[j], at.best) : at.best;
+        gamma[j] = own;
+        n = j < n ? n : n + 1;
+    }
+    return n;
+}
+
 /* ---- text ----------------------------------------------------------------------------------- */
 
 void paper_write_line(FILE *out, const char *text, const char *escaped) {
