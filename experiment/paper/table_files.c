@@ -27,13 +27,8 @@ static void write_number(FILE *out, const char *format, double value) {
 
 /* Grid points contain commas and messages anything. */
 static void write_text(FILE *out, const char *text) {
-    fputs(",\"", out);
-    for (; *text != '\0'; text++) {
-        if (*text == '"')
-            fputc('"', out);
-        fputc(*text, out);
-    }
-    fputc('"', out);
+    fputc(',', out);
+    experiment_write_field(out, text);
 }
 
 static void write_csv_cell(FILE *out, const paper *p, const char *metric, size_t block, int method,

@@ -440,7 +440,7 @@ static void refusals_are_shown(void **state) {
     assert_ok(paper_write_tables(&p));
     char *csv = read_text(p.e.output, "acc.csv"), *markdown = read_text(p.e.output, "acc.md"),
          *latex = read_text(p.e.output, "acc.tex");
-    assert_non_null(strstr(csv, ",USPS,,,0,,,,,,\"\",\"\",\"at most \"\"5_000\"\" rows\"\n"));
+    assert_non_null(strstr(csv, ",USPS,,,0,,,,,,,,\"at most \"\"5_000\"\" rows\"\n"));
     assert_non_null(strstr(markdown, " at most \"5_000\" rows |"));
     assert_non_null(strstr(latex, "5\\_000"));
     assert_non_null(strstr(markdown, " \\|x\\| < 1  or 0 |"));
