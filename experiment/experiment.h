@@ -91,6 +91,9 @@ huddle_status experiment_first_status(huddle_context *context, huddle_status sta
 /* OUT/results.csv. */
 huddle_status experiment_write_csv(const experiment *e);
 
+/* A field of such a file: in quotes, with quotes doubled, if it contains a separator. */
+void experiment_write_field(FILE *out, const char *text);
+
 /* The page: `file`, or OUT/index.html if that is NULL. */
 huddle_status experiment_write_page(const experiment *e, const char *file);
 

@@ -22,11 +22,12 @@ done:
 }
 
 /* Gives a finished record to every cell with its key: a plan may name one fit in several
- * places. Cells that failed are computed again, because the cause may be gone. Records of
- * other plans in the same file are ignored. */
+ * places. Cells that failed are computed again, because the cause may be gone, and so are those of
+ * builds that kept no digest of the labels: without it tables could not say which results are the
+ * same ("= sc"). Records of other plans in the same file are ignored. */
 static void assign_record(experiment *e, json_t *record) {
     const char *key = text_of(record, "key");
-    if (json_object_get(record, "error") != NULL)
+    if (json_object_get(record, "error") != NULL || text_of(record, "labels")[0] == '\0')
         return;
     for (int i = 0; i < e->n_cells; i++)
         if (e->cells[i].record == NULL && strcmp(e->cells[i].key, key) == 0) {

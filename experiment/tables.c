@@ -120,9 +120,8 @@ static const char *const number_columns[] = {
     "purity_mean", "purity_std", "inertia",     "gamma",   "objective", "gap",
     "groups",      "seconds",    "cpu_seconds", NULL};
 
-/* Writes a field, in quotes if it contains a separator, with quotes doubled. */
-static void write_field(FILE *out, const char *text) {
-    if (strpbrk(text, ",\"\n") == NULL) {
+void experiment_write_field(FILE *out, const char *text) {
+    if (strpbrk(text, ",\"\r\n") == NULL) {
         fputs(text, out);
         return;
     }
@@ -140,19 +139,19 @@ static void write_row(FILE *out, const experiment *e, const experiment_cell *cel
     char options[1024] = "", number[40];
     const char *name;
     json_t *value;
-    write_field(out, e->data[cell->data].name);
+    experiment_write_field(out, e->data[cell->data].name);
     fputc(',', out);
-    write_field(out, experiment_method(e, cell->entry));
+    experiment_write_field(out, experiment_method(e, cell->entry));
     fputc(',', out);
-    write_field(out, experiment_label(e, cell->entry));
+    experiment_write_field(out, experiment_label(e, cell->entry));
     json_object_foreach(cell->settings, name, value) {
         append_text(options, sizeof options, "%s%s=%s", options[0] == '\0' ? "" : " ", name,
                     json_string_value(value));
     }
     fprintf(out, ",%llu,", (unsigned long long)cell->seed);
-    write_field(out, options);
+    experiment_write_field(out, options);
     fputc(',', out);
-    write_field(out, text_of(cell->record, "prepare"));
+    experiment_write_field(out, text_of(cell->record, "prepare"));
     for (int i = 0; number_columns[i] != NULL; i++) {
         double x = number_of(cell->record, number_columns[i]);
         /* The shortest text that reads back as the same number; empty if there is none. */

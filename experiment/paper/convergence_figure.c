@@ -47,9 +47,11 @@ static trace read_trace(const paper *p, figure *f, int data, int run) {
     }
     t.objective = t.iteration + n;
     t.excess = t.objective + n;
+    /* A number that is missing is a gap in the curve. */
     for (int i = 0; i < t.n; i++) {
+        const json_t *value = json_array_get(objective, (size_t)i);
         t.iteration[i] = i + 1;
-        t.objective[i] = json_number_value(json_array_get(objective, (size_t)i));
+        t.objective[i] = json_is_number(value) ? json_number_value(value) : NAN;
     }
     return t;
 }

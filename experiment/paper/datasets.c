@@ -96,22 +96,30 @@ static bool read_parts(huddle_context *context, const char *file, json_t *entry,
     return false;
 }
 
-/* Selects the letters if the file has the ten digits before them, and of more than 30 of each a
- * random 30, as the paper does. Classes are sorted, so that digits come first in either coding. */
-static void select_letters(const huddle_data *data, json_t *entry, char *note, size_t size) {
+/* Selects the letters if the file has the ten digits before them, and of classes with more than 30
+ * points a random 30, as the paper does. Classes are sorted, so that digits come first in either
+ * coding. Returns how many points are left. */
+static int64_t select_letters(const huddle_data *data, json_t *entry, char *note, size_t size) {
     enum { N_DIGITS = 10, N_ALL = 36, PER_CLASS = 30 };
-    bool all = data->n_classes == N_ALL;
-    int n_classes = all ? N_ALL - N_DIGITS : data->n_classes;
-    int64_t n_letters = 0;
+    bool all = data->n_classes == N_ALL, draw = false;
+    int first = all ? N_DIGITS : 0;
+    int64_t counts[N_ALL] = {0}, n = 0;
+    if (data->n_classes > N_ALL) /* something else */
+        return data->points.n;
     for (int64_t i = 0; i < data->points.n; i++)
-        n_letters += !all || data->labels[i] >= N_DIGITS;
-    if (n_letters > (int64_t)PER_CLASS * n_classes) {
+        if (data->labels[i] >= first)
+            counts[data->labels[i]]++;
+    for (int k = first; k < data->n_classes; k++) {
+        draw = draw || counts[k] > PER_CLASS;
+        n += counts[k] < PER_CLASS ? counts[k] : PER_CLASS;
+    }
+    if (draw) {
         json_object_update_new(
             entry, json_pack("{s:i, s:b, s:i}", "per_class", PER_CLASS, "draw", 1, "seed", 0));
         add_note(note, size, "30 points of each class are drawn at random, with seed 0");
     }
     if (!all)
-        return;
+        return n;
     add_note(note, size, "reduced to classes 11-36");
     char list[1024] = "";
     if (data->classes_numeric)
@@ -119,6 +127,7 @@ static void select_letters(const huddle_data *data, json_t *entry, char *note, s
     for (int k = N_DIGITS; k < N_ALL && !data->classes_numeric; k++)
         append_text(list, sizeof list, "%s%s", k == N_DIGITS ? "" : ",", data->classes[k]);
     json_object_set_new(entry, "classes", json_string(list));
+    return n;
 }
 
 /* The absolute path, because the plan is written to OUT and may be run from elsewhere. */
@@ -147,13 +156,14 @@ static void inspect_file(huddle_context *context, int s, paper_found *found) {
         read = read_parts(context, found->file[s], entry, &data);
         add_note(note, size, read ? "training and test parts are concatenated" : message);
     }
+    int64_t n = data.points.n;
     if (read && data.labels == NULL)
         add_note(note, size, "it has no labels to score against");
     else if (read && strcmp(paper_sets[s].name, "BinAlpha") == 0)
-        select_letters(&data, entry, note, size);
-    if (read && json_object_get(entry, "per_class") == NULL && data.points.n != paper_sets[s].n) {
+        n = select_letters(&data, entry, note, size);
+    if (read && n != paper_sets[s].n) {
         char text[64];
-        snprintf(text, sizeof text, "%lld points, the paper's has %d", (long long)data.points.n,
+        snprintf(text, sizeof text, "%lld points, the paper's has %d", (long long)n,
                  paper_sets[s].n);
         add_note(note, size, text);
     }

@@ -28,24 +28,10 @@ typedef struct curve {
     double gamma[MAX_POINTS], value[MAX_POINTS]; /* value in per cent */
 } curve;
 
-/* gamma is taken from the record, because the plan may have given it as a multiple of n/c. Of
- * several points with one gamma, which are neighbours in the grid, the best counts. No entry: no
- * points. */
 static void read_curve(const paper *p, int data, int entry, const char *metric, curve *c) {
-    int size = entry < 0 ? 0 : experiment_grid_size(&p->e, entry);
-    c->n = 0;
-    for (int k = 0; k < size && c->n < MAX_POINTS; k++) {
-        grid_result point = grid_point(&p->e, data, entry, k, metric);
-        if (point.cell == NULL)
-            continue;
-        double gamma = number_of(point.cell->record, "gamma"), value = 100 * point.best;
-        if (c->n > 0 && c->gamma[c->n - 1] == gamma) {
-            c->value[c->n - 1] = fmax(c->value[c->n - 1], value);
-            continue;
-        }
-        c->gamma[c->n] = gamma;
-        c->value[c->n++] = value;
-    }
+    c->n = paper_read_gammas(p, data, entry, metric, MAX_POINTS, c->gamma, c->value);
+    for (int k = 0; k < c->n; k++)
+        c->value[k] *= 100;
 }
 
 /* The published grid is the thick line with circles at its five points; our finer grid, which

@@ -15,6 +15,10 @@ static void write_plain(FILE *out, const char *text) {
             fprintf(out, "\\%c", *text);
         else if (*text == '\\' || *text == '^' || *text == '~')
             fprintf(out, "\\char%d{}", *text);
+        else if (strchr("<>|", *text) != NULL) /* other characters in the fonts of TeX */
+            fprintf(out, "$%c$", *text);
+        else if (*text == '\n' || *text == '\r') /* two would end the paragraph */
+            fputc(' ', out);
         else
             fputc(*text, out);
     }
@@ -55,18 +59,25 @@ static void write_rows(FILE *out, const paper *p, const char *metric, table_kind
         fputs(experiment_is_reconstruction(name) ? "$^\\dagger$" : "", out);
         for (int i = 0; i < p->e.n_data; i++) {
             table_cell cell = paper_cell(p, metric, kind, m, i);
-            write_cell(out, &cell, cell.ours == paper_best(p, metric, kind, i));
+            write_cell(out, &cell, paper_is_bold(p, metric, kind, i, &cell));
         }
         fputs(" \\tabularnewline\n\\hline\n", out);
     }
 }
 
-/* The caption names what the paper's table has the number of: "Table 1 (a)" would be numbered by
- * LaTeX again. */
+/* The blocks have the number of the paper's table, in its place; LaTeX does not count them. What
+ * the paper has no table of keeps the number that LaTeX gives. */
+static void write_number(FILE *out, const char *metric, table_kind kind) {
+    if (kind != BY_PREPARATION && kind != BY_RELATED)
+        fprintf(out, "\\renewcommand{\\thetable}{%d}\\addtocounter{table}{-1}\n",
+                paper_table_number(metric));
+}
+
 static void write_float(FILE *out, const paper *p, const char *metric, table_kind kind,
                         const char *title, const char *lead) {
-    fprintf(out,
-            "\\begin{table*}\n\\caption{Performance comparison (%s\\%%), ", /* as in the paper */
+    fputs("\\begin{table*}\n", out);
+    write_number(out, metric, kind);
+    fprintf(out, "\\caption{Performance comparison (%s\\%%), ", /* as in the paper */
             paper_metric_title(metric));
     write_plain(out, title);
     fputs(". ", out);
@@ -93,7 +104,9 @@ void paper_write_latex(FILE *out, const paper *p, const char *metric) {
     fprintf(out, "%% Table %d of the paper, %s. Needs no package.\n", paper_table_number(metric),
             paper_metric_title(metric));
     json_array_foreach(notes, index, text) {
-        fprintf(out, "%% %s\n", json_string_value(text));
+        fputs("% ", out);
+        paper_write_line(out, json_string_value(text), "");
+        fputc('\n', out);
     }
     json_decref(notes);
     for (int b = 0; b < PAPER_BLOCKS; b++)

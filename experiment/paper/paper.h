@@ -131,14 +131,23 @@ typedef struct table_cell {
 
 table_cell paper_cell(const paper *p, const char *metric, table_kind kind, int method, int data);
 
+/* A score, 0 .. 1, against gamma over the grid of an entry of ssc, at most `most` values of gamma
+ * in the order of the grid; of several points with one gamma, which differ in delta, the best
+ * counts. gamma is taken from the records, since the plan may give it as a multiple of n/c. Returns
+ * how many; no entry (-1): none. */
+int paper_read_gammas(const paper *p, int data, int entry, const char *metric, int most,
+                      double *gamma, double *score);
+
 /* The methods of a table: the first, the number after the last, and their names. The rows of
  * BY_RELATED are those of paper_related(). */
 int paper_first_method(table_kind kind);
 int paper_end_method(const paper *p, table_kind kind);
 const char *paper_title(table_kind kind, int method, char *text, size_t size);
 
-/* The largest of our numbers in a column. */
-double paper_best(const paper *p, const char *metric, table_kind kind, int data);
+/* Whether a cell is bold: the best of its column, or what reaches the paper's number where ssc is
+ * alone. */
+bool paper_is_bold(const paper *p, const char *metric, table_kind kind, int data,
+                   const table_cell *cell);
 
 /* "ACC" or "NMI", and the number of the table in the paper. */
 const char *paper_metric_title(const char *metric);
@@ -153,6 +162,13 @@ typedef struct paper_block {
 } paper_block;
 extern const paper_block paper_blocks[PAPER_BLOCKS];
 extern const char paper_related_lead[], paper_prepared_lead[];
+
+/* Text in one line, as messages and names of files may have several: line breaks become spaces, and
+ * every character of `escaped` follows a backslash. */
+void paper_write_line(FILE *out, const char *text, const char *escaped);
+
+/* "71.5", or "-" where there is no number. */
+const char *paper_number_text(double value, char *text, size_t size);
 
 /* acc.* and nmi.* in OUT. */
 huddle_status paper_write_tables(const paper *p);

@@ -35,7 +35,7 @@ static json_t *make_cell(const paper *p, const char *metric, table_kind kind, in
         return json_null();
     return json_pack("{s:f, s:o, s:o, s:b}", "value", cell.ours, "text",
                      json_sprintf("%.1f", cell.ours), "note", describe_cell(&cell), "strong",
-                     cell.ours == paper_best(p, metric, kind, data));
+                     paper_is_bold(p, metric, kind, data, &cell));
 }
 
 static json_t *make_rows(const paper *p, const char *metric, table_kind kind) {

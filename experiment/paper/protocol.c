@@ -14,7 +14,7 @@ static json_t *list_scalars(void) {
     return json_pack("[f, f, f, f, f]", 1e-6, 1e-3, 1.0, 1e3, 1e6);
 }
 
-/* The grid of every dimension in the paper. */
+/* The grid of dimensions in the paper. That of spls, which has gamma as well, is shorter. */
 static json_t *list_dimensions(void) {
     json_t *list = json_array();
     for (int dim = 10; dim <= 150; dim += 10)

@@ -7,9 +7,10 @@
 
 const paper_block paper_blocks[PAPER_BLOCKS] = {
     {BY_LETTER, "(a) to the letter",
-     "The published grid as the paper has it: points as they are, one delta for all weights "
-     "(chosen from three), eigenvectors as they are, no snapping, merging, bridges or refinement, "
-     "ssc by the published iteration from a random start, K-means from random rows. The labels "
+     "The published grid as the paper has it: points as they are, one delta for all weights of a "
+     "graph (that of the points chosen from three, but for spls and lda-sc), eigenvectors as they "
+     "are, no snapping, bridges or refinement, no merging in sc and ssc, ssc by the published "
+     "iteration from a random start, K-means from random rows. The labels "
      "choose the grid point."},
     {BY_ORACLE, "(b) with our choices",
      "The same grid, also without preparation and refinement, but with self-tuned weights, rows of "
@@ -24,7 +25,7 @@ const paper_block paper_blocks[PAPER_BLOCKS] = {
 
 const char paper_prepared_lead[] =
     "With our choices. The labels also choose the preparation, and gamma from 0.1 n/c to 10,000 "
-    "n/c; one seed.";
+    "n/c; one seed. Bold: at least the paper's number.";
 const char paper_related_lead[] =
     "Related work, not in the published experiments: no option is set and no label is used.";
 
@@ -134,7 +135,7 @@ table_cell paper_cell(const paper *p, const char *metric, table_kind kind, int m
 }
 
 /* Of the numbers as shown, so that two that read the same are both marked. */
-double paper_best(const paper *p, const char *metric, table_kind kind, int data) {
+static double find_best(const paper *p, const char *metric, table_kind kind, int data) {
     double best = -INFINITY;
     for (int m = paper_first_method(kind); m < paper_end_method(p, kind); m++) {
         grid_result result = grid_oracle(&p->e, data, find_entry(kind, m), metric);
@@ -143,13 +144,56 @@ double paper_best(const paper *p, const char *metric, table_kind kind, int data)
     return best;
 }
 
+bool paper_is_bold(const paper *p, const char *metric, table_kind kind, int data,
+                   const table_cell *cell) {
+    if (cell->missing)
+        return false;
+    return kind == BY_PREPARATION ? cell->ours >= cell->published
+                                  : cell->ours == find_best(p, metric, kind, data);
+}
+
+/* ---- gamma ---------------------------------------------------------------------------------- */
+
+int paper_read_gammas(const paper *p, int data, int entry, const char *metric, int most,
+                      double *gamma, double *score) {
+    int size = entry < 0 ? 0 : experiment_grid_size(&p->e, entry), n = 0;
+    for (int k = 0; k < size; k++) {
+        grid_result at = grid_point(&p->e, data, entry, k, metric);
+        int j = 0;
+        if (at.cell == NULL)
+            continue;
+        double own = number_of(at.cell->record, "gamma");
+        while (j < n && gamma[j] != own)
+            j++;
+        if (j == most)
+            continue;
+        score[j] = j < n ? fmax(score[j], at.best) : at.best;
+        gamma[j] = own;
+        n = j < n ? n : n + 1;
+    }
+    return n;
+}
+
+/* ---- text ----------------------------------------------------------------------------------- */
+
+void paper_write_line(FILE *out, const char *text, const char *escaped) {
+    for (; *text != '\0'; text++) {
+        if (strchr(escaped, *text) != NULL)
+            fputc('\\', out);
+        fputc(*text == '\n' || *text == '\r' ? ' ' : *text, out);
+    }
+}
+
+const char *paper_number_text(double value, char *text, size_t size) {
+    snprintf(text, size, "%.1f", value);
+    return isfinite(value) ? text : "-";
+}
+
 /* ---- for people ----------------------------------------------------------------------------- */
 
 static void print_number(FILE *out, double value, const char *separator) {
-    if (isfinite(value))
-        fprintf(out, "%5.1f%s", value, separator);
-    else
-        fprintf(out, "%5s%s", "-", separator);
+    char text[32];
+    fprintf(out, "%5s%s", paper_number_text(value, text, sizeof text), separator);
 }
 
 /* The three blocks and the paper's number. */

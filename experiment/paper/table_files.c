@@ -27,13 +27,8 @@ static void write_number(FILE *out, const char *format, double value) {
 
 /* Grid points contain commas and messages anything. */
 static void write_text(FILE *out, const char *text) {
-    fputs(",\"", out);
-    for (; *text != '\0'; text++) {
-        if (*text == '"')
-            fputc('"', out);
-        fputc(*text, out);
-    }
-    fputc('"', out);
+    fputc(',', out);
+    experiment_write_field(out, text);
 }
 
 static void write_csv_cell(FILE *out, const paper *p, const char *metric, size_t block, int method,
@@ -86,7 +81,9 @@ static void write_heading(FILE *out, const paper *p) {
 /* A break inside a cell keeps the table narrow enough for eight data sets. */
 static void write_cell(FILE *out, const table_cell *cell, bool bold) {
     if (cell->missing) {
-        fprintf(out, " %s |", cell->refusal != NULL ? cell->refusal : "-");
+        fputc(' ', out);
+        paper_write_line(out, cell->refusal != NULL ? cell->refusal : "-", "|");
+        fputs(" |", out);
         return;
     }
     fprintf(out, bold ? " **%.1f**" : " %.1f", cell->ours);
@@ -103,18 +100,14 @@ static void write_cell(FILE *out, const table_cell *cell, bool bold) {
     fputs(" |", out);
 }
 
-/* Bold is the best of a column, or what reaches the paper's number where ssc is alone. */
 static void write_rows(FILE *out, const paper *p, const char *metric, table_kind kind) {
     char title[128];
-    bool alone = kind == BY_PREPARATION;
     write_heading(out, p);
     for (int m = paper_first_method(kind); m < paper_end_method(p, kind); m++) {
         fprintf(out, "| %s |", paper_title(kind, m, title, sizeof title));
         for (int i = 0; i < p->e.n_data; i++) {
             table_cell cell = paper_cell(p, metric, kind, m, i);
-            write_cell(out, &cell,
-                       alone ? cell.ours >= cell.published
-                             : cell.ours == paper_best(p, metric, kind, i));
+            write_cell(out, &cell, paper_is_bold(p, metric, kind, i, &cell));
         }
         fputc('\n', out);
     }
@@ -122,13 +115,15 @@ static void write_rows(FILE *out, const paper *p, const char *metric, table_kind
 
 /* The numbers alone, so that the blocks can be compared at a glance. */
 static void write_overview(FILE *out, const paper *p, const char *metric) {
-    char title[128];
+    char title[128], number[32];
     write_heading(out, p);
     for (int m = 0; m < PAPER_METHODS; m++) {
         fprintf(out, "| %s |", paper_title(BY_ORACLE, m, title, sizeof title));
         for (int i = 0; i < p->e.n_data; i++) {
-            for (int b = 0; b < PAPER_BLOCKS; b++)
-                fprintf(out, " %.1f /", paper_cell(p, metric, paper_blocks[b].kind, m, i).ours);
+            for (int b = 0; b < PAPER_BLOCKS; b++) {
+                table_cell cell = paper_cell(p, metric, paper_blocks[b].kind, m, i);
+                fprintf(out, " %s /", paper_number_text(cell.ours, number, sizeof number));
+            }
             fprintf(out, " %.1f |", paper_number(metric, m, p->set[i])->mean);
         }
         fputc('\n', out);
@@ -140,7 +135,9 @@ static void write_notes(FILE *out, const paper *p) {
     size_t index;
     fputs("\n## Data\n\n", out);
     json_array_foreach(notes, index, text) {
-        fprintf(out, "* %s\n", json_string_value(text));
+        fputs("* ", out);
+        paper_write_line(out, json_string_value(text), "|");
+        fputc('\n', out);
     }
     json_decref(notes);
 }
@@ -165,10 +162,7 @@ static void write_markdown(FILE *out, const paper *p, const char *metric) {
                 paper_blocks[b].title, paper_blocks[b].lead);
         write_rows(out, p, metric, paper_blocks[b].kind);
     }
-    fprintf(out,
-            "\n## ssc, the best over preparations and gamma\n\n%s Bold: at least the paper's "
-            "number.\n\n",
-            paper_prepared_lead);
+    fprintf(out, "\n## ssc, the best over preparations and gamma\n\n%s\n\n", paper_prepared_lead);
     write_rows(out, p, metric, BY_PREPARATION);
     if (paper_end_method(p, BY_RELATED) > 0) {
         fprintf(out, "\n## Related work\n\n%s\n\n", paper_related_lead);

@@ -19,7 +19,7 @@ static inline double made_score(int cell, int salt) {
     return (300 + (cell * 37 + salt * 101) % 600) / 1000.0;
 }
 
-/* The record of cell `index`, as cell_fit.c makes them. */
+/* The record of cell `index`, as cell_fit.c makes them. No two cells have the same labels. */
 static inline json_t *make_record(const experiment *e, int index) {
     static const char *const names[] = {"acc",      "acc_mean", "acc_std", "nmi",
                                         "nmi_mean", "nmi_std",  "ari",     "purity"};
@@ -29,6 +29,7 @@ static inline json_t *make_record(const experiment *e, int index) {
                   0.25, "seconds", 1.5, "gamma", strtod(text_of(cell->settings, "gamma"), NULL));
     for (int k = 0; k < 8; k++)
         json_object_set_new(record, names[k], json_real(made_score(index, k)));
+    json_object_set_new(record, "labels", json_sprintf("of cell %d", index));
     return record;
 }
 

@@ -286,8 +286,9 @@ static void other_lines_are_passed_over(void **state) {
     FILE *file = fopen(path, "w");
     fprintf(file, "{\"key\": \"%s\", \"error\": \"no\"}\n{\"key\": \"other\"}\nnot JSON\n",
             e.cells[0].key);
-    fprintf(file, "{\"key\": \"%s\", \"acc\": 0.5}\n{\"key\": \"%s\", \"ac", e.cells[1].key,
-            e.cells[2].key);
+    fprintf(file, "{\"key\": \"%s\", \"acc\": 0.5, \"labels\": \"x\"}\n", e.cells[1].key);
+    fprintf(file, "{\"key\": \"%s\", \"acc\": 0.5}\n", e.cells[2].key); /* of an earlier build */
+    fprintf(file, "{\"key\": \"%s\", \"ac", e.cells[3].key);
     fclose(file);
     experiment_free(&e);
     e = (experiment){.output = output};
@@ -306,7 +307,7 @@ static void other_lines_are_passed_over(void **state) {
         n_lines++;
     }
     fclose(file);
-    assert_int_equal(n_lines, 4 + n_cells - 1); /* the half line is gone */
+    assert_int_equal(n_lines, 5 + n_cells - 1); /* the half line is gone */
     free(output);
 }
 

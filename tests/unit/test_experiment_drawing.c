@@ -8,10 +8,11 @@
 
 /* Lines of this colour and width with more than two points, in the order of drawing. */
 static const figure_shape *find_line(const figure *f, const char *colour, double width, int k) {
+    int count = 0;
     for (int i = 0; i < f->count; i++) {
         const figure_shape *s = &f->shapes[i];
         if (s->kind == SHAPE_LINE && s->n_points > 2 && s->stroke == colour &&
-            s->line_width == width && k-- == 0)
+            s->line_width == width && count++ == k)
             return s;
     }
     fail_msg("line %d is missing", k);
@@ -202,6 +203,28 @@ static const struct {
             {ENTRY_TRACE_OURS, 0, paper_orange},
             {ENTRY_TRACE_OURS, 1, paper_blue}};
 
+/* An objective that is missing in one run does not change where the others are. */
+static void a_missing_objective_is_no_zero(void **state) {
+    (void)state;
+    paper p;
+    figure whole, gap;
+    make_paper(&p, "unused");
+    add_traces(&p.e);
+    paper_draw_convergence(&p, &whole);
+    int cell = find_cell(&p.e, 0, ENTRY_TRACE, 0);
+    json_t *trace = json_object_get(p.e.cells[cell].record, "trace");
+    json_array_set_new(json_object_get(trace, "objective"), 30, json_null());
+    paper_draw_convergence(&p, &gap);
+    const figure_shape *before = find_line(&whole, paper_blue, 1.7, 0),
+                       *after = find_line(&gap, paper_blue, 1.7, 0);
+    assert_int_equal(before->n_points, after->n_points);
+    for (int i = 0; i < before->n_points; i++)
+        assert_close(before->points[i].y, after->points[i].y, 1e-9);
+    figure_free(&whole);
+    figure_free(&gap);
+    paper_free(&p);
+}
+
 /* At gamma = 1 the objective as it is, on an axis with a margin of a twentieth, which the printed
  * algorithm extends by its end only; then the excess over the bound that the default has proven, on
  * ten powers of ten. */
@@ -369,6 +392,7 @@ int main(void) {
         cmocka_unit_test(panels_are_arranged),
         cmocka_unit_test(figure_1_has_the_published_grid_apart),
         cmocka_unit_test(figure_2_shows_the_objective_and_its_excess),
+        cmocka_unit_test(a_missing_objective_is_no_zero),
         cmocka_unit_test(figure_2_says_why_a_curve_is_missing),
         cmocka_unit_test(the_page_of_the_paper_compares_with_it),
         cmocka_unit_test(a_complete_paper_is_not_computed_again),

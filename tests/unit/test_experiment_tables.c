@@ -300,25 +300,40 @@ static void check_bold(const paper *p) {
     free(text);
 }
 
+static int count_of(const char *text, const char *words) {
+    int count = 0;
+    for (; (text = strstr(text, words)) != NULL; text++)
+        count++;
+    return count;
+}
+
 /* Cells of all formats have the grid point, both deviations of ours, and the paper's. */
 static void check_formats(const paper *p) {
     table_cell cell = paper_cell(p, "nmi", BY_LETTER, PAPER_SSC, 0);
     char *markdown = read_text(p->e.output, "nmi.md"), *latex = read_text(p->e.output, "nmi.tex");
+    bool bold = paper_is_bold(p, "nmi", BY_LETTER, 0, &cell);
     char expected[256];
     assert_string_equal(text_of(item_of(p->e.plan, "methods", ENTRY_LETTER + PAPER_SSC), "method"),
                         "ssc");
     assert_memory_equal(cell.at, "gamma ", 6);
     snprintf(expected, sizeof expected,
-             "%.1f ± %.1f<br>starts %.1f ± %.1f<br>%s<br>paper 88.6 ± 1.5 (%+.1f) |", cell.ours,
-             cell.spread, cell.mean, cell.std, cell.at, cell.ours - 88.6);
+             " %s%.1f%s ± %.1f<br>starts %.1f ± %.1f<br>%s<br>paper 88.6 ± 1.5 (%+.1f) |",
+             bold ? "**" : "", cell.ours, bold ? "**" : "", cell.spread, cell.mean, cell.std,
+             cell.at, cell.ours - 88.6);
     assert_non_null(strstr(markdown, "# Table 2"));
-    if (cell.ours < paper_best(p, "nmi", BY_LETTER, 0))
-        assert_non_null(strstr(markdown, expected));
-    snprintf(expected, sizeof expected,
-             "starts %.1f $\\pm$ %.1f \\newline %s \\newline paper 88.6 $\\pm$ 1.5 ($%+.1f$)}",
-             cell.mean, cell.std, cell.at, cell.ours - 88.6);
+    assert_non_null(strstr(markdown, expected));
+    snprintf(
+        expected, sizeof expected,
+        "\\raggedright %s%.1f%s $\\pm$ %.1f {\\tiny \\newline starts %.1f $\\pm$ %.1f \\newline "
+        "%s \\newline paper 88.6 $\\pm$ 1.5 ($%+.1f$)}",
+        bold ? "\\textbf{" : "", cell.ours, bold ? "}" : "", cell.spread, cell.mean, cell.std,
+        cell.at, cell.ours - 88.6);
     assert_non_null(strstr(latex, expected));
     assert_non_null(strstr(latex, "{p{0.400\\textwidth}|}"));
+    assert_int_equal(count_of(latex, "\\renewcommand{\\thetable}{2}\\addtocounter{table}{-1}\n"
+                                     "\\caption"),
+                     3); /* not of the others */
+    assert_int_equal(count_of(latex, "\\renewcommand"), 3);
     free(markdown);
     free(latex);
 }
@@ -335,6 +350,36 @@ static void tables_of_the_paper_compare_with_it(void **state) {
     paper_free(&p);
 }
 
+/* ACC of ssc over preparations: of the first data set below the paper's 76.0, of the second as
+ * large as its 75.5. Only the second is bold, in every format. */
+static void the_prepared_row_is_bold_where_it_reaches_the_paper(void **state) {
+    (void)state;
+    paper p;
+    make_paper(&p, new_folder("bold"));
+    for (int i = 0; i < p.e.n_cells; i++)
+        if (p.e.cells[i].entry == ENTRY_PREPARED)
+            json_object_set_new(p.e.cells[i].record, "acc",
+                                json_real(p.e.cells[i].data == 0 ? 0.759 : 0.755));
+    assert_ok(paper_write_tables(&p));
+    assert_ok(paper_write_page(&p, (char *[]){"", ""}, NULL));
+    char *markdown = read_text(p.e.output, "acc.md"), *latex = read_text(p.e.output, "acc.tex");
+    const char *row = strstr(markdown, "## ssc, the best over"),
+               *tex = strstr(latex, "ssc over preparations and gamma");
+    assert_non_null(strstr(row, " 75.9<br>"));
+    assert_non_null(strstr(row, " **75.5**<br>"));
+    assert_non_null(strstr(tex, "\\raggedright 75.9 "));
+    assert_non_null(strstr(tex, "\\raggedright \\textbf{75.5} "));
+    assert_int_equal(count_of(row, "Bold: at least"), 1);
+    json_t *data = read_page_data(p.e.output);
+    const json_t *cells = item_of(item_of(block_of(data, "prepared", 0), "tables", 0), "rows", 0);
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(json_is_true(json_object_get(json_array_get(cells, i + 1), "strong")), i);
+    json_decref(data);
+    free(markdown);
+    free(latex);
+    paper_free(&p);
+}
+
 /* Digests of labels: those of ssc at its best point are those of sc at another point than its best
  * with all seeds, those of llc with one seed only. */
 static void set_labels(paper *p, int entry, int point, const char *first, const char *second) {
@@ -348,7 +393,7 @@ static void set_labels(paper *p, int entry, int point, const char *first, const 
 
 static void equal_clusters_are_named(void **state) {
     (void)state;
-    enum { SC = 1, LLC = 6 };
+    enum { KMEANS, SC, PCA_KMEANS, LLC = 6 };
     paper p;
     make_paper(&p, "unused");
     int ssc = ENTRY_LETTER + PAPER_SSC, llc = ENTRY_LETTER + LLC, sc = ENTRY_LETTER + SC;
@@ -362,6 +407,12 @@ static void equal_clusters_are_named(void **state) {
     assert_string_equal(paper_cell(&p, "acc", BY_LETTER, LLC, 1).equal, "");
     assert_string_equal(paper_cell(&p, "acc", BY_LETTER, PAPER_SSC, 0).equal, "");
     assert_string_equal(paper_cell(&p, "acc", BY_ORACLE, PAPER_SSC, 1).equal, "");
+    /* Any method before, at its best point. */
+    int pca = ENTRY_LETTER + PCA_KMEANS;
+    set_labels(&p, ENTRY_LETTER + KMEANS, 0, "three", "four");
+    set_labels(&p, pca, best_point(&p.e, 1, pca, "acc"), "three", "four");
+    assert_string_equal(paper_cell(&p, "acc", BY_LETTER, PCA_KMEANS, 1).equal, "kmeans");
+    assert_string_equal(paper_cell(&p, "acc", BY_LETTER, KMEANS, 1).equal, "");
     paper_free(&p);
 }
 
@@ -375,15 +426,29 @@ static void refusals_are_shown(void **state) {
             json_decref(p.e.cells[i].record);
             p.e.cells[i].record = NULL;
             p.e.cells[i].refusal = strdup("at most \"5_000\" rows");
+        } else if (p.e.cells[i].data == 1 && p.e.cells[i].entry == ENTRY_RELATED + 1) {
+            json_decref(p.e.cells[i].record);
+            p.e.cells[i].record = NULL;
+            p.e.cells[i].refusal = strdup("|x| < 1\n\nor 0");
+        } else if (p.e.cells[i].data == 0 && p.e.cells[i].entry == ENTRY_LETTER) {
+            json_decref(p.e.cells[i].record); /* failed without a reason */
+            p.e.cells[i].record = NULL;
         }
+    snprintf(p.found.note[0], sizeof p.found.note[0], "not AR|\n1.csv");
     assert_true(paper_cell(&p, "acc", BY_RELATED, 0, 1).missing);
     assert_false(paper_cell(&p, "acc", BY_RELATED, 0, 0).missing);
     assert_ok(paper_write_tables(&p));
     char *csv = read_text(p.e.output, "acc.csv"), *markdown = read_text(p.e.output, "acc.md"),
          *latex = read_text(p.e.output, "acc.tex");
-    assert_non_null(strstr(csv, ",USPS,,,0,,,,,,\"\",\"\",\"at most \"\"5_000\"\" rows\"\n"));
+    assert_non_null(strstr(csv, ",USPS,,,0,,,,,,,,\"at most \"\"5_000\"\" rows\"\n"));
     assert_non_null(strstr(markdown, " at most \"5_000\" rows |"));
     assert_non_null(strstr(latex, "5\\_000"));
+    assert_non_null(strstr(markdown, " \\|x\\| < 1  or 0 |"));
+    assert_non_null(strstr(latex, "{\\tiny $|$x$|$ $<$ 1  or 0}"));
+    assert_non_null(strstr(markdown, "* AR: not AR\\| 1.csv\n"));
+    assert_non_null(strstr(latex, "% AR: not AR| 1.csv\n"));
+    assert_non_null(strstr(markdown, "| kmeans | - / "));
+    assert_null(strstr(markdown, "nan"));
     free(csv);
     free(markdown);
     free(latex);
@@ -484,6 +549,32 @@ static void data_sets_are_found_by_their_names(void **state) {
     paper_found_free(&found);
 }
 
+/* Classes are looked at one by one: of the last letter, with 40 points, 30 are drawn although all
+ * letters together have fewer than 26 times 30. */
+static void a_class_with_many_points_is_reduced(void **state) {
+    (void)state;
+    char path[600];
+    paper_found found = {0}, exact = {0};
+    const char *folder = new_folder("letters");
+    snprintf(path, sizeof path, "%s/BinAlpha.csv", folder);
+    write_set(folder, "BinAlpha.csv", 36 * 20, 36);
+    FILE *out = fopen(path, "a");
+    assert_non_null(out);
+    for (int i = 0; i < 20; i++)
+        fprintf(out, "%d,%g,36\n", 1000 + i, 0.3 * i);
+    fclose(out);
+    assert_ok(paper_find(NULL, folder, &found));
+    assert_close(number_of(found.entry[4], "per_class"), 30, 0);
+    assert_non_null(strstr(found.note[4], "; 530 points, the paper's has 780"));
+    paper_found_free(&found);
+    /* 26 letters of 30 points, and digits, which do not count. */
+    write_set(folder, "BinAlpha.csv", 36 * 30, 36);
+    assert_ok(paper_find(NULL, folder, &exact));
+    assert_null(json_object_get(exact.entry[4], "per_class"));
+    assert_string_equal(exact.note[4], "reduced to classes 11-36");
+    paper_found_free(&exact);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(csv_has_a_line_for_each_cell),
@@ -493,11 +584,13 @@ int main(void) {
         cmocka_unit_test(published_numbers_are_those_of_the_paper),
         cmocka_unit_test(the_finer_grid_is_complete),
         cmocka_unit_test(tables_of_the_paper_compare_with_it),
+        cmocka_unit_test(the_prepared_row_is_bold_where_it_reaches_the_paper),
         cmocka_unit_test(equal_clusters_are_named),
         cmocka_unit_test(refusals_are_shown),
         cmocka_unit_test(related_methods_have_their_restarts),
         cmocka_unit_test(the_letter_has_no_choices_of_ours),
         cmocka_unit_test(data_sets_are_found_by_their_names),
+        cmocka_unit_test(a_class_with_many_points_is_reduced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
