@@ -9,6 +9,7 @@
 #include "steps/chain.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -432,6 +433,47 @@ static void one_view_without_errors_is_spectral_clustering(void **state) {
     }
 }
 
+static int64_t reported(const huddle_model *model, const char *member) {
+    char *info, quoted[32];
+    assert_ok(huddle_model_info_json(model, &info));
+    snprintf(quoted, sizeof quoted, "\"%s\":", member);
+    const char *at = strstr(info, quoted);
+    assert_non_null(at);
+    int64_t value = strtoll(at + strlen(quoted), NULL, 10);
+    huddle_free(info);
+    return value;
+}
+
+/* A chain may stay where it is, whether rows are merged or not; its graph has its components. */
+static void edges_and_components_are_those_of_the_chain(void **state) {
+    (void)state;
+    for (int copies = 1; copies <= 15; copies += 14) {
+        huddle_points x = make_clouds(60, copies, 5);
+        huddle_model *model = fit_views("rmsc", 1, &x, "3", NULL,
+                                        (const char *const[]){"sparsity", "0.03", "connect",
+                                                              "false", "n_neighbors", "4", NULL});
+        const huddle_csr *graph = &model->fit.graph.matrix;
+        int64_t edges = 0, loops = 0, copied = 0;
+        int32_t component[ROWS], components;
+        for (int64_t i = 0; i < graph->rows; i++) {
+            copied += hd_fit_rows_copies(&model->fit.rows, i) > 1;
+            for (int64_t e = graph->offsets[i]; e < graph->offsets[i + 1]; e++) {
+                edges += graph->columns[e] > i;
+                loops += graph->columns[e] == i;
+            }
+        }
+        assert_ok(huddle_graph_components(NULL, graph, component, &components));
+        if (copies == 1)
+            assert_true(loops > copied && components < model->fit.graph.connect.before);
+        else
+            assert_true(loops >= copied && copied > 0);
+        assert_int_equal(reported(model, "edges"), edges);
+        assert_int_equal(reported(model, "components"), components);
+        huddle_model_free(model);
+        huddle_points_free(&x);
+    }
+}
+
 /* With several views, merged or not: training rows keep their labels, also after saving, and new
  * points join their clouds. */
 static void new_points_join_the_clusters(void **state) {
@@ -590,6 +632,7 @@ int main(void) {
         cmocka_unit_test(transitions_are_distributions),
         cmocka_unit_test(a_view_of_noise_is_tolerated),
         cmocka_unit_test(one_view_without_errors_is_spectral_clustering),
+        cmocka_unit_test(edges_and_components_are_those_of_the_chain),
         cmocka_unit_test(new_points_join_the_clusters),
         cmocka_unit_test(shared_graphs_are_not_confused),
         cmocka_unit_test(degenerate_points_are_clustered),
