@@ -521,6 +521,28 @@ static void options_are_checked_and_obeyed(void **state) {
     huddle_points_free(&x);
 }
 
+/* Layers without units or without weights; without layers the model has its labels but no others.
+ */
+static void check_broken_encoders(huddle_model *model, const huddle_points *fresh) {
+    hd_fit_encoder *encoder = &model->fit.encoder;
+    const char *path = test_path_of("graphencoder.huddle");
+    int32_t labels[50], *widths = encoder->widths, first = widths[0];
+    huddle_model *loaded;
+    widths[0] = 0;
+    assert_ok(huddle_model_save(model, path));
+    assert_refused(huddle_model_load(path, &loaded), HUDDLE_FORMAT, "encoder_widths.npy");
+    widths[0] = first;
+    encoder->widths = NULL;
+    assert_refused(hd_fit_check(&model->fit), HUDDLE_FORMAT, "encoder_widths.npy or encoder.npy");
+    encoder->widths = widths;
+    encoder->n_layers = 0;
+    assert_ok(huddle_model_save(model, path));
+    assert_ok(huddle_model_load(path, &loaded));
+    assert_refused(huddle_model_predict(NULL, loaded, fresh, labels), HUDDLE_UNSUPPORTED,
+                   "without an encoder");
+    huddle_model_free(loaded);
+}
+
 /* A saved model labels new points as before; one whose layers do not fit together is refused. */
 static void files_keep_the_encoder(void **state) {
     (void)state;
@@ -545,6 +567,8 @@ static void files_keep_the_encoder(void **state) {
     encoder->widths[1] = 2;
     assert_ok(huddle_model_save(model, path));
     assert_refused(huddle_model_load(path, &loaded), HUDDLE_FORMAT, "columns of embedding.npy");
+    encoder->widths[1] = 3;
+    check_broken_encoders(model, &fresh);
     huddle_model_free(model);
     huddle_points_free(&x);
     huddle_points_free(&fresh);
