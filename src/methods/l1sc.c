@@ -221,7 +221,7 @@ static void predict_memory(const hd_decide_sizes *x, const void *options,
                            hd_decide_memory *needed) {
     const l1sc_options *o = options;
     int64_t n = x->n, c = x->n_clusters, word = (int64_t)sizeof(double);
-    if (n > MAX_ROWS) {
+    if (x->n > MAX_ROWS) {
         hd_decide_memory_of_points(x, options, needed);
         return;
     }
