@@ -348,11 +348,6 @@ static void samples_of_classes_are_drawn(void **state) {
         }
         huddle_data_free(&data);
     }
-    for (int k = 0; k < 2; k++) {
-        huddle_data data;
-        huddle_read_options some = {.draw = true, .classes = k == 0 ? NULL : "0"};
-        assert_refused(io_read_text(text, &some, &data), HUDDLE_INVALID, "draw needs per_class");
-    }
     assert_true(n_other > SEEDS * PER_CLASS / 2);
     /* 60 of 200 draws on the average, in pairs: deviation 9; five of them are left. */
     for (int i = 0; i < N; i++)
