@@ -108,7 +108,8 @@ void hd_fit_alternation_reset(huddle_alternation_info *alternation) {
     memset(alternation, 0, sizeof *alternation);
 }
 
-/* The first number is the objective of the start, so that n_iter is one less than n_history. */
+/* The first number is the objective of the start, so that n_iter is one less than n_history unless
+ * the method counts otherwise (steps/autoencoder.c). */
 huddle_status hd_fit_alternation_add(huddle_alternation_info *alternation, double objective) {
     huddle_alternation_info *a = alternation;
     int64_t capacity = a->n_history;
@@ -174,7 +175,7 @@ static huddle_status check_clusters(const hd_fit *fit) {
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
-/* Only methods that alternate (LDA, spls, ncut) have a history. */
+/* Methods that iterate have a history of their objective. */
 static void write_alternation(const huddle_alternation_info *a, hd_json_writer *json) {
     if (a->n_history == 0)
         return;

@@ -97,15 +97,18 @@ static huddle_status check_graph(const hd_fit *fit) {
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
-/* Every edge is stored twice. Rows with copies have an entry on the diagonal, the loop of
- * docs/method.md, "Duplicate points", which is not an edge. */
+/* Every edge is stored twice. Entries on the diagonal are not edges: they are the loops of rows
+ * with copies (docs/method.md, "Duplicate points") and of the chain of rmsc. Distributed rows have
+ * none.
+ */
 static int64_t count_edges(const hd_fit *fit) {
     const huddle_csr *m = &fit->graph.matrix;
     if (huddle_csr_fetch(m) != HUDDLE_OK || m->offsets == NULL)
         return 0;
     int64_t entries = m->offsets[m->rows] + fit->graph.elsewhere;
-    for (int64_t i = 0; i < m->rows && fit->rows.nodes.n > 0; i++)
-        entries -= fit->rows.nodes.copies[i] > 1;
+    for (int64_t i = 0; i < m->rows && fit->rows.elsewhere == 0; i++)
+        for (int64_t e = m->offsets[i]; e < m->offsets[i + 1]; e++)
+            entries -= m->columns[e] == i;
     return entries / 2;
 }
 

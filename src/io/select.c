@@ -133,6 +133,8 @@ huddle_status hd_io_data_select(huddle_context *context, const huddle_read_optio
     int64_t *counts = NULL, *rest = NULL, *index = NULL;
     int32_t *rank = NULL;
     huddle_points points = {0};
+    if (options->draw && options->per_class == 0)
+        FAIL(HUDDLE_INVALID, "draw needs per_class, the number of samples of each class");
     if (options->classes == NULL && options->per_class == 0)
         goto done;
     if (options->per_class < 0)

@@ -151,13 +151,16 @@ static void put_layer(const huddle_dense *weights, int64_t *first, huddle_dense 
     *first += weights->rows;
 }
 
-/* Codes of the rows of x, which become those of the first layer, of the second ... */
+/* Codes of the rows of x, which become those of the first layer, of the second ... next: of the
+ * last layer NULL. */
 static huddle_status encode(huddle_context *context, const huddle_csr *x, const huddle_dense *layer,
                             huddle_csr *next, huddle_dense *codes) {
     huddle_status status = HUDDLE_OK;
     huddle_csr made = {0};
     huddle_dense_free(codes);
     TRY(hd_step_autoencoder_encode(context, x, layer, codes));
+    if (next == NULL)
+        goto done;
     TRY(hd_step_autoencoder_input(codes, &made));
     huddle_csr_free(next);
     *next = made;
@@ -187,7 +190,7 @@ static huddle_status train(const hd_method_run *run, const graphencoder_options 
                encoder->widths[l], history->n_iter - before, huddle_stop_name(history->stop),
                history->objective[history->n_history - 1]);
         put_layer(&layer, &first, &encoder->weights);
-        TRY(encode(run->context, x, &layer, x, codes));
+        TRY(encode(run->context, x, &layer, l + 1 < encoder->n_layers ? x : NULL, codes));
         huddle_dense_free(&layer);
     }
 done:
@@ -255,7 +258,7 @@ static huddle_status encode_new(huddle_context *context, const hd_fit_encoder *e
     int64_t first = 0;
     for (int32_t l = 0; l < encoder->n_layers; l++) {
         TRY(take_layer(encoder, l, x->cols, &first, &layer));
-        TRY(encode(context, x, &layer, x, codes));
+        TRY(encode(context, x, &layer, l + 1 < encoder->n_layers ? x : NULL, codes));
         huddle_dense_free(&layer);
     }
 done:
@@ -289,23 +292,29 @@ done:
     return status;
 }
 
-/* What graph and points need; parameters, gradient, momentum and a copy of a layer, each U and V,
- * three matrices of codes and the encoder; and the matrix of similarities, scaled and transposed.
- */
+/* What graph and points need; of the layer that needs most, parameters, gradient, momentum and a
+ * copy, each U and V, and the weights, three matrices of codes and two of units by units, and the
+ * input, given, scaled and transposed; and what remains, the encoder and the codes. */
 static void predict_memory(const hd_decide_sizes *x, const void *options,
                            hd_decide_memory *needed) {
     const graphencoder_options *o = options;
-    int64_t widest = 0, word = (int64_t)sizeof(double);
+    int64_t word = (int64_t)sizeof(double), entry = word + (int64_t)sizeof(int32_t);
+    int64_t n = x->n, inputs = n, given = 2 * n * o->spectral.knn.n_neighbors;
+    int64_t rows = 0, widest = 0, most = 0;
     for (int32_t l = 0; l < count_layers(o); l++) {
         int64_t width = width_of(o, x->n_clusters, l);
+        int64_t layer = (9 * inputs + 5 + 3 * n + 2 * width) * width * word + 3 * given * entry;
+        most = layer > most ? layer : most;
         widest = width > widest ? width : widest;
+        rows += inputs + 1;
+        inputs = width;
+        given = n * width;
     }
-    int64_t codes = x->n * widest * word, entries = 2 * x->n * o->spectral.knn.n_neighbors;
+    int64_t kept = (rows * widest + n * inputs) * word;
     hd_decide_memory_of_spectral(x, options, needed);
-    needed->stages[HD_STAGE_EMBED] = needed->stages[HD_STAGE_GRAPH] + 12 * codes +
-                                     2 * entries * (word + (int64_t)sizeof(int32_t));
-    needed->stages[HD_STAGE_KMEANS] += codes;
-    needed->kept += codes;
+    needed->stages[HD_STAGE_EMBED] = needed->stages[HD_STAGE_GRAPH] + most + kept;
+    needed->stages[HD_STAGE_KMEANS] += kept;
+    needed->kept += kept;
 }
 
 const hd_method hd_method_graphencoder = {

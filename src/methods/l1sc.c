@@ -25,6 +25,7 @@
 #include "base/parallel.h"
 #include "decide/memory.h"
 #include "methods/spectral.h"
+#include "prepare/eigen.h"
 #include "steps/kmeans.h"
 #include "steps/l1_rows.h"
 #include "steps/prepare.h"
@@ -145,9 +146,11 @@ static huddle_status fit_l1sc(hd_method_run *run, const void *options) {
     hd_method_clustering how = hd_method_clustering_of(run->fit, cluster, &o, NULL);
     TRY(hd_method_cluster(run, &how));
     const huddle_alternation_info *steps = &run->fit->clusters.alternation;
-    if (steps->stop == HUDDLE_STOP_MAX_ITER)
+    if (steps->stop == HUDDLE_STOP_MAX_ITER && o.step_max_iter > 0)
         hd_warn(run->context, HUDDLE_WARNING_NOT_CONVERGED,
-                "the objective still falls after %d steps (step_max_iter)", steps->n_iter);
+                "the objective still falls after %d steps by more than step_tol = %g: try a larger "
+                "step_max_iter",
+                steps->n_iter, o.step_tol);
 done:
     return status;
 }
@@ -212,13 +215,18 @@ done:
 enum { FACTOR_ENTRIES = 800 };
 
 /* Beside what sc needs: the Krylov basis and its images, right-hand sides and solutions, edges
- * twice, and the factor. */
+ * twice, and the factor. Fits of more points are refused by their number, whatever memory there is.
+ */
 static void predict_memory(const hd_decide_sizes *x, const void *options,
                            hd_decide_memory *needed) {
     const l1sc_options *o = options;
     int64_t n = x->n, c = x->n_clusters, word = (int64_t)sizeof(double);
+    if (x->n > MAX_ROWS) {
+        hd_decide_memory_of_points(x, options, needed);
+        return;
+    }
     hd_decide_memory_of_spectral(x, options, needed);
-    int64_t extra = c / 10 > 8 ? c / 10 : 8, kept = c + extra < n ? c + extra : n;
+    int64_t kept = hd_prepare_eigen_block(n, c);
     int64_t most = 6 * kept < n ? 6 * kept : n;
     int64_t edges = n * o->spectral.knn.n_neighbors,
             factor = FACTOR_ENTRIES < n ? FACTOR_ENTRIES : n;

@@ -63,6 +63,7 @@ typedef struct lda {
     int64_t first_r;   /* columns of the first P */
     double *best_p;    /* of the best round */
     double best_trace; /* of the last alternation */
+    double best_inertia;
     int64_t best_r;
     int32_t *best_labels;
 } lda;
@@ -71,7 +72,7 @@ typedef struct lda {
 typedef struct lda_ends {
     int32_t count, best;
     int32_t *labels;  /* count x n */
-    double *inertias; /* of the last K-means of each */
+    double *inertias; /* of the K-means that gave the labels */
 } lda_ends;
 
 /* The points are moved, not copied: they may be the largest array of the fit. */
@@ -114,8 +115,9 @@ static huddle_status factor_total(huddle_context *context, lda *l, bool *flat) {
         /* trace / m is the mean eigenvalue. */
         l->factor[j * l->m + j] += l->ridge * trace / (double)l->m;
     if (!*flat && LAPACKE_dpotrf(LAPACK_ROW_MAJOR, 'L', (int)l->m, l->factor, (int)l->m) != 0)
-        FAIL(HUDDLE_NUMERIC, "the total scatter of %lld components cannot be factored",
-             (long long)l->m);
+        FAIL(HUDDLE_NUMERIC,
+             "ridge = %g is too small: the total scatter of %lld components cannot be factored",
+             l->ridge, (long long)l->m);
 done:
     huddle_free(variance);
     return status;
@@ -265,6 +267,7 @@ static void keep_round(lda *l, const lda_round *now) {
     l->best_r = l->p.cols;
     memcpy(l->best_p, l->p.values, (size_t)(l->m * l->p.cols) * sizeof *l->best_p);
     memcpy(l->best_labels, now->clusters.labels, (size_t)l->n * sizeof *l->best_labels);
+    l->best_inertia = now->clusters.kmeans.inertia;
 }
 
 /* Records the objective of the current clusters, and keeps them if it is the best so far; of level
@@ -362,22 +365,28 @@ static huddle_status alternate_all(huddle_context *context, lda *l,
     huddle_status status = HUDDLE_OK;
     double best = -INFINITY;
     int32_t *starts = now->clusters.kmeans.start_labels;
+    double *inertias = now->clusters.kmeans.inertias;
     now->clusters.kmeans.start_labels = NULL; /* rounds free those of the K-means before */
+    now->clusters.kmeans.inertias = NULL;
     if (starts == NULL)
         FAIL(HUDDLE_UNSUPPORTED, "alternate = all needs all rows in one process");
     ends->count = now->clusters.kmeans.n_restarts;
     ALLOC(ends->labels, ends->count * l->n);
     ALLOC(ends->inertias, ends->count);
     for (int32_t k = 0; k < ends->count; k++) {
+        now->clusters.kmeans.inertia = inertias[k];
         TRY(alternate_restart(context, l, kmeans, starts + k * l->n, now, alternation));
         memcpy(ends->labels + k * l->n, l->best_labels, (size_t)l->n * sizeof *l->best_labels);
-        ends->inertias[k] = now->clusters.kmeans.inertia;
-        ends->best = l->best_trace > best ? k : ends->best;
-        best = fmax(best, l->best_trace);
+        ends->inertias[k] = l->best_inertia;
+        /* Of level ones the first: rounding must not decide between restarts either. */
+        if (k == 0 || l->best_trace > best + level_trace * fabs(best)) {
+            ends->best = k;
+            best = l->best_trace;
+        }
     }
     TRY(alternate_restart(context, l, kmeans, starts + ends->best * l->n, now, alternation));
 done:
-    huddle_free(starts);
+    FREE(starts, inertias);
     return status;
 }
 

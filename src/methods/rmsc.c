@@ -21,8 +21,10 @@
  * irreducible. New points are not in the paper: they have edges to their neighbours in every view,
  * as in sc, and are placed by the eigenvectors of the chain. */
 #include "base/check.h"
+#include "base/context.h"
 #include "base/options.h"
 #include "decide/memory.h"
+#include "huddle/graph.h"
 #include "methods/spectral.h"
 #include "steps/chain.h"
 #include "steps/views.h"
@@ -115,6 +117,17 @@ static double total_weight(const hd_fit *fit) {
     return total > 0 ? total : 1;
 }
 
+/* Of several views hd_spectral_finish_views() counts them. */
+static huddle_status count_components(huddle_context *context, hd_fit_graph *graph) {
+    huddle_status status = HUDDLE_OK;
+    int32_t *component = NULL;
+    ALLOC(component, graph->matrix.rows);
+    TRY(huddle_graph_components(context, &graph->matrix, component, &graph->connect.after));
+done:
+    huddle_free(component);
+    return status;
+}
+
 /* Puts the graph of the chain in place of those of the views. */
 static huddle_status make_chain(huddle_context *context, const rmsc_options *o, hd_fit *fit) {
     huddle_status status = HUDDLE_OK;
@@ -133,12 +146,15 @@ static huddle_status make_chain(huddle_context *context, const rmsc_options *o, 
     TRY(hd_step_chain_find(context, count, transitions, &how, &chain, rounds));
     report(context, o, &chain, rounds, count);
     ALLOC(pi, chain.n);
+    TRY(hd_check_cancel(context));
     TRY(find_distribution(&fit->rows, &chain, pi));
     total = total_weight(fit);
     huddle_csr_free(graph);
     TRY(hd_step_chain_graph(&chain, pi, total, graph));
     if (fit->views.count > 0)
         TRY(hd_spectral_finish_views(context, fit));
+    else
+        TRY(count_components(context, &fit->graph));
 done:
     for (int32_t v = 0; v < count; v++)
         huddle_csr_free(&transitions[v]);

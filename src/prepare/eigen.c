@@ -30,13 +30,9 @@ int64_t hd_prepare_eigen_room(int64_t m) {
  * what all would. */
 static huddle_status decompose(int64_t m, double *matrix, double limit, int64_t *r,
                                double *diagonal, double *z, double *room) {
-    enum { MAX_SIZE = 46000 }; /* the square, a work size, must fit in a lapack_int */
     double *beside = room, *factors = beside + m, *work = factors + m;
     lapack_int *iwork = (lapack_int *)(void *)(work + count_work(m));
     lapack_int size = (lapack_int)m, n_work = (lapack_int)count_work(m), info;
-    if (m > MAX_SIZE)
-        return hd_fail(HUDDLE_UNSUPPORTED, "a matrix of size %lld is too large to decompose",
-                       (long long)m);
     info = LAPACKE_dsytrd_work(LAPACK_COL_MAJOR, 'L', size, matrix, size, diagonal, beside, factors,
                                work, n_work);
     if (info == 0)
@@ -55,11 +51,16 @@ static huddle_status decompose(int64_t m, double *matrix, double limit, int64_t 
     return HUDDLE_OK;
 }
 
-/* LAPACK returns ascending eigenvalues; ours descend. */
+/* LAPACK returns ascending eigenvalues; ours descend. The size is checked before anything is
+ * allocated. */
 huddle_status hd_prepare_eigen_dense(int64_t m, double *matrix, int64_t r, double *values,
                                      double *vectors) {
+    enum { MAX_SIZE = 46000 }; /* the square, a work size, must fit in a lapack_int */
     huddle_status status = HUDDLE_OK;
     double *diagonal = NULL, *z = NULL, *room = NULL;
+    if (m > MAX_SIZE)
+        FAIL(HUDDLE_UNSUPPORTED, "%lld components of a matrix of size %lld are too many to compute",
+             (long long)r, (long long)m);
     ALLOC(diagonal, m);
     ALLOC(z, m * m);
     ALLOC(room, hd_prepare_eigen_room(m));

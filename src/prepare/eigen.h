@@ -13,13 +13,13 @@ typedef struct hd_prepare_operator {
 } hd_prepare_operator;
 
 /* The r largest eigenvalues, descending, and their unit vectors (m x r, row-major). matrix is
- * m x m and destroyed. */
+ * m x m and destroyed. With m above 46,000 it is refused. */
 huddle_status hd_prepare_eigen_dense(int64_t m, double *matrix, int64_t r, double *values,
                                      double *vectors);
 
 /* The *r eigenvalues above a limit, ascending: values, which has room for m, and their unit
  * vectors, one after the other, in vectors, which has room for m x m. matrix is destroyed; room is
- * for as many numbers as hd_prepare_eigen_room() says. */
+ * for as many numbers as hd_prepare_eigen_room() says. m is at most 46,000. */
 huddle_status hd_prepare_eigen_above(int64_t m, double *matrix, double limit, double *values,
                                      double *vectors, double *room, int64_t *r);
 int64_t hd_prepare_eigen_room(int64_t m);
@@ -31,5 +31,8 @@ int64_t hd_prepare_eigen_room(int64_t m);
 huddle_status hd_prepare_eigen_krylov(huddle_context *context, const hd_prepare_operator *a,
                                       int64_t r, bool rough, uint64_t seed, double *values,
                                       double *vectors, bool *converged);
+
+/* The most columns that it passes to an operator of size m at a time. */
+int64_t hd_prepare_eigen_block(int64_t m, int64_t r);
 
 #endif

@@ -268,11 +268,16 @@ done:
     return status;
 }
 
-/* The block is a little larger than r, which speeds up the convergence of the last vectors. BLOCKS
- * blocks bound the memory at 2 BLOCKS b columns. */
+/* A little more than r, which speeds up the convergence of the last vectors. */
+int64_t hd_prepare_eigen_block(int64_t m, int64_t r) {
+    int64_t wished = r + (r / 10 > EXTRA ? r / 10 : EXTRA);
+    return wished < m ? wished : m;
+}
+
+/* BLOCKS blocks bound the memory at 2 BLOCKS b columns. */
 static void choose_sizes(basis *s) {
-    int64_t wished = s->r + (s->r / 10 > EXTRA ? s->r / 10 : EXTRA), blocks = BLOCKS;
-    s->kept = s->b = wished < s->m ? wished : s->m;
+    int64_t blocks = BLOCKS;
+    s->kept = s->b = hd_prepare_eigen_block(s->m, s->r);
     if (s->rough && s->kept > ROUGH_PARTS * ROUGH_MIN) {
         s->b = s->kept / ROUGH_PARTS;
         blocks = ROUGH_BLOCKS;

@@ -52,6 +52,9 @@ static const double least_rate = 1e-6;
 /* Means of units are kept this far from 0 and 1, where KL is infinite. */
 static const double least_mean = 1e-9;
 
+/* A smaller share of the squares is rounding of the difference: all rows are equal. */
+static const double least_share = 1e-12;
+
 /* ---- the loss ------------------------------------------------------------------------------ */
 
 typedef struct pass {
@@ -86,7 +89,8 @@ static huddle_status measure_input(const huddle_csr *x, double *total) {
     }
     for (int64_t j = 0; j < x->cols; j++)
         of_means += mean[j] * mean[j];
-    *total = fmax(square - n * of_means, 0);
+    *total = square - n * of_means;
+    *total = *total > least_share * square ? *total : 0;
 done:
     huddle_free(mean);
     return status;
@@ -350,8 +354,9 @@ static huddle_status trainer_new(const hd_step_autoencoder *layer, const hd_step
             t->now[e] /= slope;
     }
     TRY(measure_curvature(t, &curvature));
-    /* 0: all rows are equal, and there is nothing to learn. */
-    t->rate = how->learning_rate / (curvature > 0 ? 2 * curvature : 1);
+    /* Else all rows are equal, there is nothing to learn, and the curvature is rounding. */
+    bool varies = t->pass.total > 0 && curvature > 0;
+    t->rate = how->learning_rate / (varies ? 2 * curvature : 1);
     t->least_rate = least_rate * t->rate;
     t->rate_of_u = 1 / (slope * slope);
 done:

@@ -333,7 +333,7 @@ huddle_status hd_step_chain_stationary(const hd_step_chain *chain, const double 
     huddle_status status = HUDDLE_OK;
     int64_t n = chain->n;
     double *matrix = NULL, sum = 0;
-    lapack_int *pivots = NULL, size = (lapack_int)n;
+    lapack_int *pivots = NULL, size = (lapack_int)n, info;
     hd_blas_enter();
     ALLOC(matrix, n * n);
     ALLOC(pivots, n);
@@ -342,9 +342,11 @@ huddle_status hd_step_chain_stationary(const hd_step_chain *chain, const double 
             matrix[i * n + j] = (i == j) - (1 - return_share) * chain->p[i * n + j];
         pi[i] = return_share * start[i];
     }
-    if (LAPACKE_dgesv_work(LAPACK_COL_MAJOR, size, 1, matrix, size, pivots, pi, size) != 0)
-        FAIL(HUDDLE_NUMERIC, "LAPACK could not find the distribution of a chain of %lld states",
-             (long long)n);
+    info = LAPACKE_dgesv_work(LAPACK_COL_MAJOR, size, 1, matrix, size, pivots, pi, size);
+    if (info != 0)
+        FAIL(HUDDLE_NUMERIC,
+             "LAPACK could not find the distribution of a chain of %lld states (info %d)",
+             (long long)n, (int)info);
     for (int64_t i = 0; i < n; i++) {
         pi[i] = fmax(pi[i], return_share * start[i]); /* which rounding may miss */
         sum += pi[i];

@@ -31,9 +31,6 @@
 #include <math.h>
 #include <string.h>
 
-/* The block of prepare/krylov.c has at most this many columns more than are wanted, or a tenth. */
-enum { EXTRA = 8 };
-
 /* sigma is at least this share of the largest diagonal entry of L: less is lost in its rounding. */
 static const double least_sigma = 1e-13;
 
@@ -102,8 +99,8 @@ done:
 
 static huddle_status open_system(huddle_context *context, reweighting *r) {
     huddle_status status = HUDDLE_OK;
-    int64_t c = r->c, n = r->n, kept = c + (c / 10 > EXTRA ? c / 10 : EXTRA);
-    r->width = kept < n ? kept : n;
+    int64_t n = r->n;
+    r->width = hd_prepare_eigen_block(n, r->c);
     hd_shrink_linear_graph graph = {.n = (int32_t)n,
                                     .m = r->m,
                                     .c = r->width,

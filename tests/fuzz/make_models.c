@@ -60,10 +60,11 @@ static void make_model(const char *folder, const char *name, const char *method,
 
 int main(int argc, char **argv) {
     static const char *const cases[][3] = {
-        {"kmeans", NULL, "3"}, {"sc", "standard", "2-3"}, {"ssc", NULL, "2"},
-        {"lsc", "ranks", "2"}, {"ncut", NULL, "auto"},    {"spls", NULL, "2"},
-        {"llc", "pca:2", "2"}, {"mixture", NULL, "2"},    {"nsc", NULL, "2"},
-        {"sec", NULL, "2"},    {"l1graph", NULL, "2"},    {"can", NULL, "2"},
+        {"kmeans", NULL, "3"}, {"sc", "standard", "2-3"},   {"ssc", NULL, "2"},
+        {"lsc", "ranks", "2"}, {"ncut", NULL, "auto"},      {"spls", NULL, "2"},
+        {"llc", "pca:2", "2"}, {"mixture", NULL, "2"},      {"nsc", NULL, "2"},
+        {"sec", NULL, "2"},    {"l1graph", NULL, "2"},      {"can", NULL, "2"},
+        {"l1sc", NULL, "2"},   {"graphencoder", NULL, "2"},
     };
     if (argc != 2) {
         fprintf(stderr, "usage: %s FOLDER\n", argv[0]);
@@ -75,6 +76,7 @@ int main(int argc, char **argv) {
     make_model(argv[1], "sparse", "sc", "none", "2", 1, &sparse);
     const huddle_points views[] = {x, sparse};
     make_model(argv[1], "views", "sc", "none", "2", 2, views);
+    make_model(argv[1], "chain", "rmsc", "none", "2", 2, views);
     huddle_points_free(&x);
     huddle_points_free(&sparse);
     return 0;

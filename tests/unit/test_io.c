@@ -113,6 +113,11 @@ static void classes_are_selected(void **state) {
                    HUDDLE_INVALID, "no class 4; they run from -1 to 10");
     assert_refused(io_read_text("1,2\n3,4\n", &(huddle_read_options){.per_class = 3}, &data),
                    HUDDLE_INVALID, "no labels");
+    for (int k = 0; k < 2; k++)
+        assert_refused(
+            io_read_text(text, &(huddle_read_options){.draw = true, .classes = k == 0 ? NULL : "3"},
+                         &data),
+            HUDDLE_INVALID, "draw needs per_class");
     assert_ok(io_read_text("1,u-v\n2,w\n", &(huddle_read_options){.classes = "u-v"}, &data));
     assert_int_equal(data.n_classes, 1);
     huddle_data_free(&data);

@@ -1,4 +1,5 @@
 /* The l1-norm graph: NumPy, its own definition, and the cases at the edges. */
+#include "base/machine.h"
 #include "clouds.h"
 #include "embedding_fits.h"
 #include "golden_matrices.h"
@@ -332,7 +333,7 @@ static void the_first_step_has_the_distances_of_sc(void **state) {
         const hd_step_l1_rows problem = {&f->graph.matrix, mass, .3, 0, 0, 7, "auto"};
         assert_ok(hd_step_l1_rows_minimise(NULL, &problem, &q, &history));
         assert_int_equal(f->clusters.alternation.n_history, 1);
-        assert_true(warns_of_steps(model));
+        assert_false(warns_of_steps(model)); /* no more were asked for */
         assert_close(f->clusters.alternation.objective[0], history.objective[0],
                      1e-6 * history.objective[0]);
         huddle_free(mass);
@@ -365,6 +366,11 @@ static void steps_end_by_the_tolerance(void **state) {
         before = a->n_iter;
         huddle_model_free(model);
     }
+    huddle_model *model = fit("l1sc", &x, "3",
+                              (const char *const[]){"prepare", "none", "connect", "true",
+                                                    "step_tol", "0", "step_max_iter", "1", NULL});
+    assert_true(warns_of_steps(model));
+    huddle_model_free(model);
     huddle_points_free(&x);
 }
 
@@ -426,10 +432,12 @@ static void degenerate_points_are_clustered(void **state) {
     huddle_points_free(&x);
 }
 
+/* By their number, not by the memory that so many would need. */
 static void too_many_points_are_refused(void **state) {
     (void)state;
     huddle_points x;
     huddle_model *model;
+    huddle_context *context;
     assert_ok(huddle_points_new(20001, 1, &x));
     for (int64_t i = 0; i < x.n; i++)
         x.values[i * x.stride] = (float)i;
@@ -437,6 +445,11 @@ static void too_many_points_are_refused(void **state) {
     assert_ok(huddle_model_set_option(model, "n_clusters", "3"));
     assert_refused(huddle_model_fit(NULL, model, &x), HUDDLE_UNSUPPORTED,
                    "at most 20000 points, not 20001");
+    assert_ok(huddle_context_new(&context));
+    assert_ok(huddle_context_set_memory(context, hd_machine_private("") + (64 << 20)));
+    assert_refused(huddle_model_fit(context, model, &x), HUDDLE_UNSUPPORTED,
+                   "at most 20000 points, not 20001");
+    huddle_context_free(context);
     huddle_model_free(model);
     huddle_points_free(&x);
 }

@@ -394,8 +394,10 @@ static void means_of_a_mixture_have_the_columns_of_points(void **state) {
  * do. */
 static void methods_need_their_eigenvectors(void **state) {
     (void)state;
-    static const char *const cases[][3] = {
-        {"l1graph", "rows", "rw"}, {"nsc", "discrimination", "0"}, {"sec", "rows", "commute"}};
+    static const char *const cases[][3] = {{"l1graph", "rows", "rw"},
+                                           {"nsc", "discrimination", "0"},
+                                           {"sec", "rows", "commute"},
+                                           {"l1sc", "epsilon", "1e-3"}};
     huddle_points x = grid_points(false);
     huddle_dense rows = {0};
     int32_t labels[N];

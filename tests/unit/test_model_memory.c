@@ -45,6 +45,7 @@ static double member(const char *info, const char *object, const char *name) {
 typedef struct memory_case {
     const char *method, *option, *value;
     int n, d, c;
+    const char *epochs; /* of methods that have them; the memory does not depend on them */
 } memory_case;
 
 static void check_prediction(const memory_case *fit, int32_t n_threads) {
@@ -55,6 +56,8 @@ static void check_prediction(const memory_case *fit, int32_t n_threads) {
     assert_ok(huddle_context_new(&context));
     assert_ok(huddle_context_set_threads(context, n_threads));
     assert_ok(huddle_model_set_option(model, fit->option, fit->value));
+    if (fit->epochs != NULL)
+        assert_ok(huddle_model_set_option(model, "epochs", fit->epochs));
     huddle_model_borrow_points(model, true);
     assert_ok(huddle_model_fit(context, model, &x));
     assert_ok(huddle_model_info_json(model, &info));
@@ -76,13 +79,19 @@ static void check_prediction(const memory_case *fit, int32_t n_threads) {
 static void predictions_are_near_the_peak(void **state) {
     (void)state;
     skip_unless_memory_is_measured();
-    static const memory_case cases[] = {
-        {"ssc", "prepare", "none", 3000, 8, 20},   {"ssc", "prepare", "none", 6000, 4, 5},
-        {"ssc", "prepare", "unit", 2000, 64, 10},  {"ssc", "solver", "pdhg", 3000, 8, 20},
-        {"ssc", "refine", "none", 3000, 16, 12},   {"sc", "prepare", "none", 6000, 8, 20},
-        {"sc", "refine", "none", 6000, 8, 20},     {"sc", "prepare", "none", 3000, 100, 6},
-        {"ncut", "prepare", "none", 5000, 8, 10},  {"selftune-sc", "prepare", "none", 4000, 8, 8},
-        {"kmeans", "prepare", "none", 20000, 8, 8}};
+    static const memory_case cases[] = {{"ssc", "prepare", "none", 3000, 8, 20},
+                                        {"ssc", "prepare", "none", 6000, 4, 5},
+                                        {"ssc", "prepare", "unit", 2000, 64, 10},
+                                        {"ssc", "solver", "pdhg", 3000, 8, 20},
+                                        {"ssc", "refine", "none", 3000, 16, 12},
+                                        {"sc", "prepare", "none", 6000, 8, 20},
+                                        {"sc", "refine", "none", 6000, 8, 20},
+                                        {"sc", "prepare", "none", 3000, 100, 6},
+                                        {"ncut", "prepare", "none", 5000, 8, 10},
+                                        {"selftune-sc", "prepare", "none", 4000, 8, 8},
+                                        {"kmeans", "prepare", "none", 20000, 8, 8},
+                                        {"graphencoder", "layers", "300,1500", 300, 8, 5, "2"},
+                                        {"graphencoder", "layers", "200,50", 3000, 8, 5, "2"}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
         for (int32_t n_threads = 1; n_threads <= 2; n_threads++)
             check_prediction(&cases[k], n_threads);

@@ -179,6 +179,13 @@ static void rough_solutions_are_close(void **state) {
     check_rough(40, spectrum, 1e-11);
 }
 
+/* Before anything is allocated: two matrices would take 34 GB. */
+static void large_matrices_are_refused(void **state) {
+    (void)state;
+    assert_refused(hd_prepare_eigen_dense(46001, NULL, 1, NULL, NULL), HUDDLE_UNSUPPORTED,
+                   "1 components of a matrix of size 46001 are too many to compute");
+}
+
 static huddle_status solve(void *argument) {
     const hd_prepare_operator *product = argument;
     double values[3], vectors[3 * 40];
@@ -205,6 +212,7 @@ int main(void) {
         cmocka_unit_test(low_rank_ends_early),
         cmocka_unit_test(small_matrices_are_solved),
         cmocka_unit_test(rough_solutions_are_close),
+        cmocka_unit_test(large_matrices_are_refused),
         cmocka_unit_test(every_allocation_may_fail),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
